@@ -1,0 +1,193 @@
+"""The one table of settings: name, type, default and a sentence each.
+
+A value comes, in this order, from the command line, the environment (`QIANKA_SERVER_PORT` for
+`server.port`), the file `qianka.toml`, or the default; `qianka config show` says from which.
+This is the only module that reads the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from qianka.errors import ConfigError, Text
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def _setting(key: str, default: Any, zh: str, en: str) -> Any:
+    return field(default=default, metadata={"key": key, "text": Text(zh, en)})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Every setting of the platform; built once in a main function and passed down."""
+
+    data_dir: str = _setting(
+        "data.dir", "", "数据目录；空则按系统惯例选", "data directory; empty: the system's usual place"
+    )
+    database_url: str = _setting(
+        "database.url", "", "数据库地址；空则用数据目录里的 SQLite", "database URL; empty: SQLite in the data directory"
+    )
+    server_host: str = _setting("server.host", "127.0.0.1", "监听地址", "address to listen on")
+    server_port: int = _setting("server.port", 8750, "监听端口", "port to listen on")
+    server_upload_mb: int = _setting("server.upload_mb", 64, "单次上传上限（MB）", "largest upload, MB")
+    service_user: str = _setting(
+        "service.user", "qianka", "以 root 启动时服务所用的普通用户", "ordinary user that serves when started by root"
+    )
+    sandbox_backend: str = _setting(
+        "sandbox.backend", "bubblewrap", "隔离方式：bubblewrap 或 none", "how code is contained: bubblewrap or none"
+    )
+    sandbox_minimum: str = _setting(
+        "sandbox.minimum",
+        "full",
+        "学生代码可接受的最低隔离级别：full、degraded 或 none",
+        "lowest level at which student code is run: full, degraded or none",
+    )
+    sandbox_uid_base: int = _setting("sandbox.uid_base", 61000, "运行用 uid 池的起点", "first uid of the pool for runs")
+    sandbox_uid_count: int = _setting("sandbox.uid_count", 1000, "运行用 uid 池的大小", "how many uids the pool holds")
+    local_cores: int = _setting("local.cores", 0, "可分配的 CPU 核数；0 为全部", "cores to hand out; 0: all")
+    local_memory_mb: int = _setting(
+        "local.memory_mb", 0, "可分配的内存（MB）；0 为八成", "memory to hand out, MB; 0: 80 %"
+    )
+    local_simulated_cards: int = _setting("local.simulated_cards", 0, "模拟显卡数", "number of simulated cards")
+    local_simulated_model: str = _setting(
+        "local.simulated_model", "A100-80G", "模拟显卡型号", "model of simulated cards"
+    )
+    queue_max_retry: int = _setting("queue.max_retry", 3, "平台故障后的自动重试次数", "retries after a platform fault")
+    queue_half_life_hours: float = _setting(
+        "queue.half_life_hours", 24.0, "公平份额用量的半衰期（小时）", "half-life of past use in fair share, hours"
+    )
+    policy_fair_share: bool = _setting("policy.fair_share", True, "按近期用量公平排队", "order the queue by recent use")
+    monitor_interval: float = _setting("monitor.interval", 10.0, "监控采样间隔（秒）", "seconds between samples")
+    grading_start_share: float = _setting(
+        "grading.start_share",
+        3.5,
+        "训练进程固定启动时间的参考值（秒）",
+        "usual fixed start-up of a training process, s",
+    )
+    quota_person_mb: int = _setting(
+        "quota.person_mb", 500, "每人提交的存储配额（MB）", "storage of one person's hand-ins, MB"
+    )
+    session_hours: float = _setting("session.hours", 12.0, "网页登录有效期（小时）", "hours a browser session lasts")
+    token_days: float = _setting("token.days", 180.0, "命令行令牌有效期（天）", "days a command-line token lasts")
+    mirror_torch_cpu: str = _setting(
+        "mirror.torch_cpu",
+        "https://download.pytorch.org/whl/cpu",
+        "无显卡时安装 torch 的索引",
+        "package index for torch without a card",
+    )
+    mirror_mnist: str = _setting(
+        "mirror.mnist",
+        "https://ossci-datasets.s3.amazonaws.com/mnist",
+        "完整 MNIST 数据的下载地址",
+        "where the full MNIST is fetched from",
+    )
+    language: str = _setting("language", "zh", "默认语言：zh 或 en", "default language: zh or en")
+
+
+KEYS: dict[str, str] = {f.metadata["key"]: f.name for f in fields(Settings)}
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Settings together with where each value came from."""
+
+    settings: Settings
+    sources: Mapping[str, str]
+
+
+def load(
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> Loaded:
+    """Read all sources.
+
+    Raises ConfigError for an unknown key or a value of the wrong type, naming key and source.
+    """
+    environment = os.environ if environment is None else environment
+    values: dict[str, Any] = {}
+    sources = {key: "default" for key in KEYS}
+    if file is None and environment.get("QIANKA_CONFIG"):
+        file = Path(environment["QIANKA_CONFIG"])
+    if file is not None and file.exists():
+        for key, value in _flatten(_read_toml(file)).items():
+            _take(values, sources, key, value, str(file))
+    for key in KEYS:
+        name = "QIANKA_" + key.replace(".", "_").upper()
+        if name in environment:
+            _take(values, sources, key, environment[name], name)
+    for key, value in (overrides or {}).items():
+        if value is not None:
+            _take(values, sources, key, value, "command line")
+    if not values.get("data_dir"):
+        values["data_dir"] = str(default_data_dir(environment))
+    return Loaded(Settings(**values), sources)
+
+
+def default_data_dir(environment: Mapping[str, str] | None = None) -> Path:
+    """The system's state directory for root, the user's own data home otherwise."""
+    environment = os.environ if environment is None else environment
+    if os.name == "posix" and os.geteuid() == 0:
+        return Path("/var/lib/qianka")
+    home = environment.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(home) / "qianka"
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(
+            Text(f"读不了配置文件 {file}：{error}", f"cannot read the settings file {file}: {error}"),
+            Text("按 TOML 语法改好这个文件", "mend the file: it must be TOML"),
+        ) from error
+
+
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            flat.update(_flatten(value, f"{prefix}{key}."))
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
+def _take(values: dict[str, Any], sources: dict[str, str], key: str, value: Any, source: str) -> None:
+    if key not in KEYS:
+        known = ", ".join(sorted(KEYS))
+        raise ConfigError(
+            Text(f"{source}：没有名为 {key} 的设置", f"{source}: there is no setting named {key}"),
+            Text(f"可用的设置：{known}", f"the settings are: {known}"),
+        )
+    name = KEYS[key]
+    default = next(f.default for f in fields(Settings) if f.name == name)
+    values[name] = _cast(key, value, type(default), source)
+    sources[key] = source
+
+
+def _cast(key: str, value: Any, kind: type, source: str) -> Any:
+    try:
+        if kind is bool:
+            if isinstance(value, bool):
+                return value
+            return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}[str(value).lower()]
+        if isinstance(value, bool):
+            raise ValueError(value)
+        return kind(value)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            Text(
+                f"{source}：{key} 应是 {kind.__name__}，得到 {value!r}",
+                f"{source}: {key} must be {kind.__name__}, got {value!r}",
+            )
+        ) from error

@@ -1,0 +1,16 @@
+"""Queries on events, audit and leases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from qianka.store.tables import Event
+
+
+def events_after(session: Session, topics: Sequence[str], after: int, limit: int) -> list[Event]:
+    """Events on `topics` with an id above `after`, oldest first."""
+    query = select(Event).where(Event.topic.in_(topics), Event.id > after).order_by(Event.id).limit(limit)
+    return list(session.scalars(query))
