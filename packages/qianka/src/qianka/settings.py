@@ -115,7 +115,7 @@ def load(
     """
     environment = os.environ if environment is None else environment
     values: dict[str, Any] = {}
-    sources = {key: "default" for key in KEYS}
+    sources = dict.fromkeys(KEYS, "default")
     if file is None and environment.get("QIANKA_CONFIG"):
         file = Path(environment["QIANKA_CONFIG"])
     if file is not None and file.exists():
