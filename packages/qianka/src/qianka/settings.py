@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from qianka.errors import ConfigError, Text
+from qianka.errors import ConfigError, Language, Text
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -38,6 +38,12 @@ class Settings:
     )
     server_host: str = _setting("server.host", "127.0.0.1", "监听地址", "address to listen on")
     server_port: int = _setting("server.port", 8750, "监听端口", "port to listen on")
+    server_hosts: str = _setting(
+        "server.hosts",
+        "",
+        "除本机名以外允许的 Host，逗号分隔；* 表示都允许",
+        "host names that may be asked for besides this machine's own, by commas; *: any",
+    )
     server_upload_mb: int = _setting("server.upload_mb", 64, "单次上传上限（MB）", "largest upload, MB")
     service_user: str = _setting(
         "service.user", "qianka", "以 root 启动时服务所用的普通用户", "ordinary user that serves when started by root"
@@ -78,6 +84,18 @@ class Settings:
     )
     session_hours: float = _setting("session.hours", 12.0, "网页登录有效期（小时）", "hours a browser session lasts")
     token_days: float = _setting("token.days", 180.0, "命令行令牌有效期（天）", "days a command-line token lasts")
+    runtime_dir: str = _setting(
+        "runtime.dir",
+        "",
+        "学生运行环境（venv）；空则在数据目录里",
+        "the student runtime, a venv; empty: in the data directory",
+    )
+    config_dir: str = _setting(
+        "config.dir",
+        "",
+        "命令行的凭据目录；空则按系统惯例选",
+        "credentials of the command line; empty: the usual place",
+    )
     mirror_torch_cpu: str = _setting(
         "mirror.torch_cpu",
         "https://download.pytorch.org/whl/cpu",
@@ -130,6 +148,10 @@ def load(
             _take(values, sources, key, value, "command line")
     if not values.get("data_dir"):
         values["data_dir"] = str(default_data_dir(environment))
+    if not values.get("config_dir"):
+        values["config_dir"] = str(default_config_dir(environment))
+    if not values.get("runtime_dir"):
+        values["runtime_dir"] = str(Path(values["data_dir"]) / "runtime")
     return Loaded(Settings(**values), sources)
 
 
@@ -140,6 +162,30 @@ def default_data_dir(environment: Mapping[str, str] | None = None) -> Path:
         return Path("/var/lib/qianka")
     home = environment.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
     return Path(home) / "qianka"
+
+
+def default_config_dir(environment: Mapping[str, str] | None = None) -> Path:
+    """Where the command line keeps what belongs to the person: credentials and known keys."""
+    environment = os.environ if environment is None else environment
+    home = environment.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(home) / "qianka"
+
+
+def spoken_language(environment: Mapping[str, str] | None = None) -> Language:
+    """The language of this terminal: QIANKA_LANGUAGE, else the locale, else Chinese."""
+    environment = os.environ if environment is None else environment
+    for name in ("QIANKA_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        value = environment.get(name, "").lower()
+        if value.startswith(("zh", "en")):
+            return "zh" if value.startswith("zh") else "en"
+    return "zh"
+
+
+def with_environment(values: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of a child process that is to have the settings `values` (by key)."""
+    environment = os.environ if environment is None else environment
+    given = {"QIANKA_" + key.replace(".", "_").upper(): str(value) for key, value in values.items()}
+    return {**environment, **given}
 
 
 def _read_toml(file: Path) -> dict[str, Any]:

@@ -1,0 +1,91 @@
+"""Signing in, tokens, and who one is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from qianka.schemas.base import Answer, Request
+
+
+class Login(Request):
+    """What a person signs in with; `token` true asks for a bearer token instead of a browser session."""
+
+    login: str = Field(min_length=1, max_length=100)
+    password: str = Field(min_length=1, max_length=1000)
+    token: bool = False
+    note: str = Field(default="", max_length=200)
+    """what the token is for, such as the name of a computer"""
+
+
+class Activation(Request):
+    """The one-time code of the teacher, turned into a password of one's own."""
+
+    login: str = Field(min_length=1, max_length=100)
+    code: str = Field(min_length=1, max_length=200)
+    password: str = Field(min_length=1, max_length=1000)
+
+
+class PlatformKey(Answer):
+    """The public key that receipts of this platform are signed with."""
+
+    key_id: str
+    public_key: str
+    """Ed25519, base64"""
+
+
+class Membership(Answer):
+    """What a person is in one cohort."""
+
+    cohort: str
+    title: str
+    role: str
+    state: str
+
+
+class Me(Answer):
+    """Who asks."""
+
+    login: str
+    name: str
+    alias: str
+    language: str | None = None
+    is_admin: bool = False
+    cohorts: list[Membership] = Field(default_factory=list)
+    csrf: str | None = None
+    """to be sent as X-CSRF-Token with every change; only for a browser session"""
+
+
+class SignedIn(Answer):
+    """The answer to a sign-in; `token` once and never again."""
+
+    me: Me
+    expires_at: datetime
+    token: str | None = None
+    csrf: str | None = None
+    key: PlatformKey
+
+
+class NewToken(Request):
+    """A bearer token to make."""
+
+    note: str = Field(default="", max_length=200)
+
+
+class Token(Answer):
+    """A bearer token or browser session, without its secret."""
+
+    id: int
+    kind: str
+    note: str
+    created_at: datetime
+    expires_at: datetime
+    last_used_at: datetime | None = None
+    current: bool = False
+
+
+class TokenSecret(Token):
+    """A token just made: the only time its secret is shown."""
+
+    secret: str

@@ -1,0 +1,49 @@
+"""What all bodies of the HTTP API share."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Item = TypeVar("Item")
+
+
+class Answer(BaseModel):
+    """Base of everything the server sends; an older client ignores what it does not know."""
+
+    model_config = ConfigDict(from_attributes=True, extra="ignore")
+
+
+class Request(BaseModel):
+    """Base of everything a client sends; a field that does not exist is refused, not ignored."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+
+class Problem(Answer):
+    """The one shape of every refusal, in the caller's language."""
+
+    code: str
+    """one of the codes of docs/reference/errors.md"""
+    message: str
+    hint: str | None = None
+    """what to do"""
+    details: dict[str, Any] = Field(default_factory=dict)
+    """facts; `reason` says more closely than `code` what it was"""
+
+
+class Page(Answer, Generic[Item]):
+    """A part of a list: at most `limit` items from `offset` on; `total` where it is known."""
+
+    items: list[Item]
+    offset: int
+    limit: int
+    total: int | None = None
+
+
+class Sentence(Answer):
+    """One sentence in both languages, as stored in feedback and notes."""
+
+    zh: str
+    en: str

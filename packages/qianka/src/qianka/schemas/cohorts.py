@@ -1,0 +1,37 @@
+"""Cohorts: one run of a course in a term."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from qianka.schemas.base import Answer, Request
+
+
+class Cohort(Answer):
+    """A cohort as its members see it; rules are evaluated in `zone`."""
+
+    slug: str
+    title: str
+    term: str = ""
+    zone: str
+    cpu_hours: float | None = None
+    gpu_hours: float | None = None
+    demo: bool = False
+    role: str | None = None
+    """what the caller is in it"""
+    created_at: datetime
+
+
+class NewCohort(Request):
+    """A cohort to make."""
+
+    slug: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")
+    title: str = Field(min_length=1, max_length=200)
+    term: str = Field(default="", max_length=100)
+    zone: str = Field(default="Asia/Shanghai", max_length=100)
+    week_start: str = Field(default="1 00:00", max_length=20)
+    """ISO weekday and local time at which the budget week begins"""
+    cpu_hours: float | None = Field(default=None, ge=0)
+    gpu_hours: float | None = Field(default=None, ge=0)
