@@ -66,3 +66,5 @@ class Occupied:
     memory: int
     started_at: datetime
     wall_limit: float
+    cpus: float = 1.0
+    """below 1: a share of its one core"""
