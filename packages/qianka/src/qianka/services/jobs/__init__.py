@@ -3,4 +3,18 @@
 A person's own job enters by `submit`, a stage of an attempt by `submit_stage`; the dispatcher ends both by `settle`.
 """
 
+from qianka.services.jobs.cancel import cancel as cancel
+from qianka.services.jobs.cancel import request_cancel as request_cancel
+from qianka.services.jobs.own import JobRequest as JobRequest
+from qianka.services.jobs.own import check_fits as check_fits
+from qianka.services.jobs.own import submit as submit
+from qianka.services.jobs.reasons import REASONS as REASONS
+from qianka.services.jobs.reasons import reason_text as reason_text
+from qianka.services.jobs.settle import settle as settle
 from qianka.services.jobs.stages import submit_stage as submit_stage
+from qianka.services.jobs.view import LogPiece as LogPiece
+from qianka.services.jobs.view import QueueView as QueueView
+from qianka.services.jobs.view import get as get
+from qianka.services.jobs.view import list_jobs as list_jobs
+from qianka.services.jobs.view import queue_view as queue_view
+from qianka.services.jobs.view import read_log as read_log

@@ -19,7 +19,7 @@ def submit_stage(
     session: Session,
     platform: Platform,
     *,
-    key: str,
+    key: str | None,
     person_id: int,
     cohort_id: int | None,
     kind: JobKind,
@@ -33,12 +33,12 @@ def submit_stage(
     charged: bool = True,
     max_retries: int | None = None,
 ) -> Job:
-    """Queue a job inside the caller's transaction; the same `key` again gives the same job.
+    """Queue a job inside the caller's transaction; the same `key` again gives the same job (None: always a new one).
 
     `spec` is the text of job.json without what is said by the other arguments: argv, environment,
     limits, work, mounts, volume, runtime. Call `platform.wake_worker()` after the commit.
     """
-    existing = repo.by_key(session, key)
+    existing = None if key is None else repo.by_key(session, key)
     if existing is not None:
         return existing
     job_id = new_id("j")
