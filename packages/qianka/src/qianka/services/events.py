@@ -21,3 +21,9 @@ def read(platform: Platform, topics: Sequence[str], after: int, limit: int = 200
     """The events on `topics` with an id above `after`, oldest first."""
     with platform.store.reading() as session:
         return records.events_after(session, topics, after, limit)
+
+
+def newest(platform: Platform) -> int:
+    """The id of the newest event; 0 when there is none."""
+    with platform.store.reading() as session:
+        return records.newest_event(session)

@@ -16,7 +16,7 @@ from qianka.store.session import Store
 class Folders:
     """The folders of a data directory; content-addressed where a name is a hash."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, runtime: Path | None = None) -> None:
         self.root = root
         self.blobs = root / "blobs"  # handed-in archives by sha256
         self.trees = root / "trees"  # checked hand-ins by tree hash, read-only
@@ -24,7 +24,7 @@ class Folders:
         self.jobs = root / "jobs"  # job directories
         self.incoming = root / "incoming"  # uploads in flight
         self.cache = root / "cache"  # checksummed data sets
-        self.runtime = root / "runtime"  # the student runtime, a venv
+        self.runtime = runtime or root / "runtime"  # the student runtime, a venv
         self.run = root / "run"  # sockets, pid files
         self.secrets = root / "secrets"  # keys, mode 0700
 
@@ -51,7 +51,8 @@ class Platform:
 
     @property
     def folders(self) -> Folders:
-        return Folders(Path(self.settings.data_dir))
+        runtime = self.settings.runtime_dir
+        return Folders(Path(self.settings.data_dir), Path(runtime) if runtime else None)
 
     def now(self) -> datetime:
         return self.clock.now()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from qianka.store.tables import Event
@@ -14,3 +14,8 @@ def events_after(session: Session, topics: Sequence[str], after: int, limit: int
     """Events on `topics` with an id above `after`, oldest first."""
     query = select(Event).where(Event.topic.in_(topics), Event.id > after).order_by(Event.id).limit(limit)
     return list(session.scalars(query))
+
+
+def newest_event(session: Session) -> int:
+    """The id of the newest event; 0 when there is none."""
+    return session.scalar(select(func.max(Event.id))) or 0

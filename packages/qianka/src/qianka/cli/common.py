@@ -1,0 +1,86 @@
+"""What commands share: how an app is made, the --json option, and the client that speaks for the person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qianka import settings
+from qianka.cli import output
+from qianka.cli.output import t
+from qianka.client.credentials import Wallet
+from qianka.errors import BadInput, NotFound, Text
+
+if TYPE_CHECKING:
+    from qianka.client.api import Client
+    from qianka.schemas.auth import Membership
+
+
+def new_app(zh: str, en: str, *, group: bool = False) -> typer.Typer:
+    """A command, or a group of them, without what makes Typer slow or talkative."""
+    app = typer.Typer(
+        help=t(zh, en),
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        no_args_is_help=group,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    if group:
+        # With a callback Typer keeps the name of a single command: `qianka receipt verify`.
+        app.callback()(lambda: None)
+    return app
+
+
+def _set_json(value: bool) -> bool:
+    output.mode.json = value
+    return value
+
+
+Json = Annotated[bool, typer.Option("--json", callback=_set_json, is_eager=True, help=t("输出 JSON", "print JSON"))]
+CohortOption = Annotated[
+    str | None,
+    typer.Option("--cohort", "-c", help=t("课程班；只在一个班里时可省略", "the cohort; not needed when you are in one")),
+]
+EncodingOption = Annotated[str | None, typer.Option("--encoding", help=t("文件编码，猜错时指定", "when the guess is wrong"))]
+
+
+def load_settings() -> settings.Settings:
+    """The settings of this process."""
+    return settings.load().settings
+
+
+def wallet() -> Wallet:
+    """Credentials and known keys of the person."""
+    return Wallet(Path(load_settings().config_dir))
+
+
+def client() -> Client:
+    """The client of whoever is signed in; raises NotSignedIn."""
+    from qianka.client.api import Client
+    from qianka.client.transport import Transport
+
+    current = wallet().current()
+    return Client(Transport(current.address, current.token, output.language()))
+
+
+def one_cohort(speaker: Client, given: str | None) -> str:
+    """The cohort that is meant: the given one, or the only one the caller is in."""
+    if given is not None:
+        return given
+    mine: list[Membership] = [one for one in speaker.me().cohorts if one.state == "active"]
+    if len(mine) == 1:
+        return mine[0].cohort
+    if not mine:
+        raise NotFound(
+            Text("你还不在任何课程班里", "you are in no cohort yet"),
+            Text("请教师把你加进名单，或用 --cohort 指定", "ask the teacher to add you, or name one with --cohort"),
+        )
+    names = "、".join(one.cohort for one in mine)
+    raise BadInput(
+        Text(f"你在多个课程班里：{names}", f"you are in several cohorts: {names}"),
+        Text("用 --cohort 指定一个", "name one with --cohort"),
+        reason="which_cohort",
+    )

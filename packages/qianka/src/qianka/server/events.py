@@ -1,0 +1,168 @@
+"""The live stream: one poll of the event table a process, however many browsers listen."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass, field
+
+import anyio
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.responses import StreamingResponse
+
+from qianka import logs
+from qianka.schemas.events import Event
+from qianka.services import events
+from qianka.services.platform import Platform
+
+log = logs.get("server.events")
+
+POLL = 0.2
+HEARTBEAT = 15.0
+BATCH = 200
+WAITING = 1000
+"""events a slow listener may be behind before it is cut off; it resumes from its last id"""
+TOPICS = 50
+
+
+@dataclass(eq=False)
+class Listener:
+    """One open stream."""
+
+    topics: frozenset[str]
+    joined: asyncio.Event = field(default_factory=asyncio.Event)
+    """the poll looks at these topics from its present cursor on"""
+    queue: asyncio.Queue[Event | None] = field(default_factory=lambda: asyncio.Queue(WAITING))
+
+
+class Tail:
+    """Follows the event table from its present end and hands each event to who listens to its topic."""
+
+    def __init__(self, platform: Platform, poll: float = POLL) -> None:
+        self.platform = platform
+        self.poll = poll
+        self.listeners: set[Listener] = set()
+        self.closed = False
+        self._task: asyncio.Task[None] | None = None
+        self._woken = asyncio.Event()
+        self._threads = anyio.CapacityLimiter(2)  # hand-ins in all other threads must not hold up the stream
+
+    def start(self) -> None:
+        """Begin to follow; in the loop of the server."""
+        self._task = asyncio.get_running_loop().create_task(self._follow())
+
+    def close(self) -> None:
+        """End all streams; clients come back by themselves with their last id."""
+        self.closed = True
+        self._woken.set()
+        for listener in list(self.listeners):
+            self._end(listener)
+
+    async def stop(self) -> None:
+        """Close and wait for the poll to end."""
+        self.close()
+        if self._task is not None:
+            await asyncio.wait([self._task], timeout=5)
+            self._task.cancel()
+
+    async def stream(
+        self, topics: Iterable[str], after: int | None, still_allowed: Callable[[], bool]
+    ) -> AsyncIterator[Event | None]:
+        """Events on `topics` with an id above `after`, oldest first, without end; None: a heartbeat is due.
+
+        `after` None begins now. `still_allowed` is asked at each heartbeat: a sign-out ends the stream.
+        """
+        listener = Listener(frozenset(topics))
+        self.listeners.add(listener)
+        self._woken.set()
+        try:
+            # What is read from here on and what the poll brings overlap; nothing falls between them.
+            await listener.joined.wait()
+            last = await self._newest() if after is None else after
+            if after is not None:
+                while batch := await self._read(sorted(listener.topics), last):
+                    for event in batch:
+                        last = event.id
+                        yield event
+            while not self.closed:
+                try:
+                    next_event = await asyncio.wait_for(listener.queue.get(), HEARTBEAT)
+                except asyncio.TimeoutError:
+                    if not await anyio.to_thread.run_sync(still_allowed):
+                        return
+                    yield None
+                    continue
+                if next_event is None:
+                    return
+                if next_event.id > last:
+                    last = next_event.id
+                    yield next_event
+        finally:
+            self.listeners.discard(listener)
+
+    async def _follow(self) -> None:
+        cursor: int | None = None
+        while not self.closed:
+            try:
+                if cursor is None:
+                    cursor = await self._newest()
+                cursor = await self._poll(cursor)
+            except SQLAlchemyError as error:
+                log.warning("the event table cannot be read: %s", error)
+            with contextlib.suppress(asyncio.TimeoutError):
+                # Without a listener there is nothing to look for.
+                await asyncio.wait_for(self._woken.wait(), self.poll if self.listeners else None)
+            self._woken.clear()
+
+    async def _poll(self, cursor: int) -> int:
+        topics: frozenset[str] = frozenset().union(*(listener.topics for listener in self.listeners))
+        for listener in self.listeners:
+            listener.joined.set()
+        if topics:
+            for event in await self._read(sorted(topics), cursor):
+                cursor = event.id
+                self._hand_out(event)
+        return cursor
+
+    def _hand_out(self, event: Event) -> None:
+        for listener in list(self.listeners):
+            if event.topic in listener.topics:
+                if listener.queue.full():
+                    self._end(listener)
+                else:
+                    listener.queue.put_nowait(event)
+
+    def _end(self, listener: Listener) -> None:
+        self.listeners.discard(listener)
+        listener.joined.set()
+        while listener.queue.full():
+            listener.queue.get_nowait()
+        listener.queue.put_nowait(None)
+
+    async def _read(self, topics: list[str], after: int) -> list[Event]:
+        def read() -> list[Event]:
+            return [Event.model_validate(row) for row in events.read(self.platform, topics, after, BATCH)]
+
+        return await anyio.to_thread.run_sync(read, limiter=self._threads)
+
+    async def _newest(self) -> int:
+        return await anyio.to_thread.run_sync(events.newest, self.platform, limiter=self._threads)
+
+
+async def as_server_sent(source: AsyncIterator[Event | None]) -> AsyncIterator[str]:
+    """The text of the stream: an id, a kind and a JSON object an event; a comment as heartbeat."""
+    yield "retry: 1000\n\n"
+    async for event in source:
+        if event is None:
+            yield ": still here\n\n"
+        else:
+            data = json.dumps(event.model_dump(mode="json"), ensure_ascii=False)
+            yield f"id: {event.id}\nevent: {event.kind}\ndata: {data}\n\n"
+
+
+def response(source: AsyncIterator[Event | None]) -> StreamingResponse:
+    """The stream as a response that no proxy keeps back."""
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(as_server_sent(source), media_type="text/event-stream", headers=headers)

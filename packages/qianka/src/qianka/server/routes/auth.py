@@ -1,0 +1,75 @@
+"""Signing in and out, tokens, and who one is."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from qianka.schemas.auth import Activation, Login, Me, NewToken, SignedIn, Token, TokenSecret
+from qianka.server import auth, views
+from qianka.server.deps import CallerDep, PlatformDep, SignedInDep
+from qianka.services import people
+
+public = APIRouter(tags=["auth"])
+router = APIRouter(tags=["auth"])
+
+
+@public.post("/auth/login")
+def login(body: Login, request: Request, response: Response, platform: PlatformDep) -> SignedIn:
+    """Sign in: a cookie session for a browser, or a bearer token when `token` is true."""
+    found = people.sign_in(
+        platform,
+        body.login,
+        body.password,
+        kind="bearer" if body.token else "session",
+        note=body.note,
+        address=auth.address_of(request),
+    )
+    if not body.token:
+        auth.set_cookie(request, response, found.secret, platform.settings.session_hours)
+    return SignedIn(
+        me=views.me(platform, found.person, found.csrf),
+        expires_at=found.expires_at,
+        token=found.secret if body.token else None,
+        csrf=found.csrf,
+        key=views.platform_key(platform),
+    )
+
+
+@public.post("/auth/activate", status_code=204)
+def activate(body: Activation, request: Request, platform: PlatformDep) -> None:
+    """Choose a password with the one-time code of the teacher."""
+    people.activate(platform, body.login, body.code, body.password, auth.address_of(request))
+
+
+@router.post("/auth/logout", status_code=204)
+def logout(response: Response, caller: CallerDep, platform: PlatformDep) -> None:
+    """End this session, or revoke this token."""
+    people.revoke_token(platform, caller)
+    auth.clear_cookie(response)
+
+
+@router.get("/me")
+def get_me(found: SignedInDep, platform: PlatformDep) -> Me:
+    """Who asks, and the cohorts they are in."""
+    return views.me_of(platform, found.caller, found.csrf)
+
+
+@router.get("/tokens")
+def list_tokens(caller: CallerDep, platform: PlatformDep) -> list[Token]:
+    """The caller's sessions and tokens that are still good."""
+    tokens = [Token.model_validate(row) for row in people.list_tokens(platform, caller)]
+    return [token.model_copy(update={"current": token.id == caller.token_id}) for token in tokens]
+
+
+@router.post("/tokens", status_code=201)
+def create_token(body: NewToken, caller: CallerDep, platform: PlatformDep) -> TokenSecret:
+    """A new bearer token; its secret is in this answer and nowhere else."""
+    made = people.issue_token(platform, caller, body.note)
+    newest = max((row for row in people.list_tokens(platform, caller)), key=lambda row: row.id)
+    return TokenSecret(**Token.model_validate(newest).model_dump(), secret=made.secret)
+
+
+@router.delete("/tokens/{token_id}", status_code=204)
+def revoke_token(token_id: int, caller: CallerDep, platform: PlatformDep) -> None:
+    """Make a token worthless at once."""
+    people.revoke_token(platform, caller, token_id)
