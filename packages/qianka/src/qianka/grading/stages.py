@@ -1,0 +1,164 @@
+"""What an attempt is made of: four stages, each one job. This module says what they run, it runs nothing.
+
+train → predict → judge, and style beside them. Student code and answers never meet in one stage.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from qianka.domain.resources import Resources
+from qianka.grading.model import MIB, Lab, Program, StyleCheck
+
+HARNESS = Path(__file__).resolve().parent / "harness"
+OURS = Resources(cpus=1.0, memory=768 * MIB)
+"""what a stage of our own code may use"""
+OUR_WALL = 180.0
+STYLE_TOOL_MEMORY = 600 * MIB
+FIGURES = {"judge": "figures.json", "style": "style.json"}
+"""the file that a stage of ours leaves in out/"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One stage: its job (see contracts/job.schema.json, without what the platform adds) and what it waits for."""
+
+    name: str
+    needs: tuple[str, ...]
+    spec: dict[str, Any]
+    resources: Resources
+    wall: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paths:
+    """Where things lie on this host. `outs`: what stages that ended have left, by stage."""
+
+    tree: Path
+    train_data: Path
+    test_data: Path
+    answers: Path
+    runtime: Path
+    outs: dict[str, Path] = field(default_factory=dict)
+
+
+def stages(lab: Lab, paths: Paths) -> list[Stage]:
+    """The stages that can be described now: those whose needs are in `paths.outs`."""
+    made = [_train(lab, paths)]
+    if lab.style is not None:
+        made.append(_style(lab.style, paths))
+    if "train" in paths.outs:
+        made.append(_predict(lab, paths))
+    if "predict" in paths.outs:
+        made.append(_judge(lab, paths))
+    return made
+
+
+def stage(lab: Lab, paths: Paths, name: str) -> Stage:
+    """The stage called `name`; a repeat (`train#2`) is the stage it repeats. Raises KeyError before its time."""
+    base = name.partition("#")[0]
+    return {made.name: made for made in stages(lab, paths)}[base]
+
+
+def names(lab: Lab) -> tuple[str, ...]:
+    """All stages of an attempt, in the order in which they are shown."""
+    return ("train", "predict", "style", "judge") if lab.style is not None else ("train", "predict", "judge")
+
+
+def prepare(lab: Lab, cache: Path, secret: Path, runtime: Path) -> Stage:
+    """The job that makes the lab's data: the teacher's script, contained like everybody's."""
+    argv = ["python", f"/lab/{lab.data.prepare}", "--cache", "/cache", "--out", "/out", "--seed-file", "/secret/seed"]
+    mounts = [_mount(lab.folder, "/lab"), _mount(secret, "/secret")]
+    mounts += [_mount(cache / name, f"/cache/{name}") for name in lab.data.cache]
+    return Stage(
+        name="prepare",
+        needs=(),
+        spec=_spec(runtime, argv, None, mounts, _limits(disk=1024 * MIB, inodes=200_000, tmp=1024 * MIB)),
+        resources=Resources(cpus=1.0, memory=lab.data.memory),
+        wall=lab.data.wall,
+    )
+
+
+def _train(lab: Lab, paths: Paths) -> Stage:
+    mounts = [_mount(paths.train_data, "/data")]
+    return _program(lab.train, "train", (), paths, mounts)
+
+
+def _predict(lab: Lab, paths: Paths) -> Stage:
+    mounts = [_mount(paths.test_data, "/data"), _mount(paths.outs["train"], "/model")]
+    return _program(lab.predict, "predict", ("train",), paths, mounts)
+
+
+def _program(program: Program, name: str, needs: tuple[str, ...], paths: Paths, mounts: list[dict[str, Any]]) -> Stage:
+    limits = {
+        "cpu": program.cpu,
+        "processes": program.processes,
+        "output_total": program.output_total,
+        "disk": program.disk,
+        "inodes": program.inodes,
+        "tmp": program.tmp,
+    }
+    return Stage(
+        name=name,
+        needs=needs,
+        spec=_spec(paths.runtime, list(program.argv), paths.tree, mounts, limits),
+        resources=program.resources,
+        wall=program.wall,
+    )
+
+
+def _style(check: StyleCheck, paths: Paths) -> Stage:
+    rules = {"line_length": check.line_length, "memory": STYLE_TOOL_MEMORY}
+    argv = ["python", "-I", "/judge/style.py", "--work", "/work", "--out", "/out/style.json"]
+    argv += ["--rules", json.dumps(rules)]
+    spec = _spec(paths.runtime, argv, paths.tree, [_mount(HARNESS, "/judge")], _limits())
+    return Stage(name="style", needs=(), spec=spec, resources=OURS, wall=OUR_WALL)
+
+
+def _judge(lab: Lab, paths: Paths) -> Stage:
+    predictions = lab.predictions
+    rules = {
+        "metrics": sorted({check.metric for check in lab.metric_checks}),
+        "kind": lab.metric_checks[0].rule.column,
+        "id": predictions.id_column,
+        "column": predictions.column,
+        "labels": None if predictions.labels is None else list(predictions.labels),
+        "max_bytes": predictions.max_bytes,
+    }
+    argv = ["python", "-I", "/judge/score.py", "--answers", "/answers/answers.csv"]
+    argv += ["--predictions", f"/predictions/{predictions.file}", "--out", "/out/figures.json"]
+    argv += ["--rules", json.dumps(rules, ensure_ascii=False)]
+    mounts = [
+        _mount(HARNESS, "/judge"),
+        _mount(paths.answers, "/answers"),
+        _mount(paths.outs["predict"], "/predictions"),
+    ]
+    spec = _spec(paths.runtime, argv, None, mounts, _limits())
+    return Stage(name="judge", needs=("predict",), spec=spec, resources=OURS, wall=OUR_WALL)
+
+
+def _limits(disk: int = 16 * MIB, inodes: int = 256, tmp: int = 256 * MIB) -> dict[str, Any]:
+    return {"processes": 64, "disk": disk, "inodes": inodes, "tmp": tmp, "output_total": 16 * MIB}
+
+
+def _mount(source: Path, target: str) -> dict[str, Any]:
+    return {"source": str(source), "target": target, "writable": False}
+
+
+def _spec(
+    runtime: Path, argv: list[str], work: Path | None, mounts: list[dict[str, Any]], limits: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "argv": [str(runtime / "bin" / "python"), *argv[1:]],
+        "environment": {},
+        "cwd": "/out",
+        "work": None if work is None else str(work),
+        "mounts": mounts,
+        "volume": "tmpfs",
+        "runtime": str(runtime),
+        "network": "none",
+        "limits": limits,
+    }
