@@ -72,8 +72,10 @@ def _check_python(name: str, data: bytes) -> Problem | None:
     if declared is None or declared[1].lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig"):
         return _check_text(name, data, is_fatal=True)
     line, encoding = declared
-    has_bom = data.startswith(codecs.BOM_UTF8)
     try:
+        if data.startswith(codecs.BOM_UTF8):
+            codecs.lookup(encoding)
+            return _not_as_declared(name, line, encoding, "UTF-8")
         data.decode(encoding)
     except LookupError:
         return Problem(
@@ -88,10 +90,9 @@ def _check_python(name: str, data: bytes) -> Problem | None:
             ),
             hint=Text("删掉这一行，把文件另存为 UTF-8", "remove that line and save the file as UTF-8"),
         )
-    except UnicodeDecodeError as error:
-        return _not_as_declared(name, _line(data, error.start), encoding, guess(data))
-    if has_bom:
-        return _not_as_declared(name, line, encoding, "UTF-8")
+    except UnicodeError as error:
+        if len(data) < MAX_READ or getattr(error, "start", 0) < MAX_READ - 8:  # not merely cut by our own limit
+            return _not_as_declared(name, _line(data, getattr(error, "start", 0)), encoding, guess(data))
     return None
 
 
@@ -103,7 +104,7 @@ def _check_text(name: str, data: bytes, *, is_fatal: bool) -> Problem | None:
     except UnicodeDecodeError as error:
         line, kind = _line(data, error.start), guess(data)
         looks_zh, looks_en = (f"（看起来是 {kind}）", f" (it looks like {kind})") if kind else ("", "")
-        source = "GB18030" if kind in (None, "GBK") else kind
+        source = "ISO-8859-1" if kind == "Latin-1" else "GB18030"
         return Problem(
             file=name,
             line=line,
