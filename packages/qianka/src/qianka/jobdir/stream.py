@@ -22,6 +22,8 @@ class Stream:
     def __init__(self, directory: str | os.PathLike[str], run: int, name: str, keep: int) -> None:
         self.path = log_path(directory, run, name)
         self.total = 0
+        self.begin = b""
+        """the first bytes, for messages"""
         self._head = 0
         self._head_limit = max(keep // 2, 16)
         self._full = False
@@ -33,6 +35,8 @@ class Stream:
     def take(self, data: bytes) -> None:
         """Keep what belongs to head or tail of `data`, count the rest."""
         self.total += len(data)
+        if len(self.begin) < 1000:
+            self.begin += data[:1000]
         if not self._full:
             room = self._head_limit - self._head
             if len(data) > room:
@@ -63,10 +67,6 @@ class Stream:
             os.fsync(self._file)
             self._write_tail(tail, with_bytes=False)
         os.close(self._file)
-
-    def last(self, size: int) -> bytes:
-        """At most `size` of the last bytes that are held in memory."""
-        return bytes(self._tail[-size:])
 
     def _kept(self) -> bytes:
         tail = bytes(self._tail[-self._tail_limit :])

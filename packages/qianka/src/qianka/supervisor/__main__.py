@@ -1,0 +1,10 @@
+"""Started by path with `-I -S`: `python -I -S …/supervisor/__main__.py JOBDIR RUN [--stage DIR] …`."""
+
+import os
+import sys
+
+if __name__ == "__main__":
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    from qianka.supervisor.main import main
+
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,53 @@
+"""How much a run uses: from its control group where there is one, else by watching its processes."""
+
+from __future__ import annotations
+
+from qianka.sandbox.processes import Tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from qianka.sandbox.cgroup import Group
+
+
+class Meter:
+    """CPU seconds and peak memory of a run, and how each is known (`measured`)."""
+
+    def __init__(self, group: Group | None, root: int, memory_limit: int) -> None:
+        self.group = group
+        self.tree = Tree(root)
+        self.memory_limit = memory_limit
+        self.measured = {"wall": "monotonic clock of the supervisor"}
+        polled = {
+            "memory": "polled: sum over the processes, an estimate (files in memory and short peaks are not seen)",
+            "cpu": "polled: sum over the processes, without what the last ones used after the last look",
+        }
+        self.measured.update(polled if group is None else {**polled, **group.measured})
+        self._seen = False
+        self._next_look = 0.02
+        self._pause = 0.04
+
+    def look(self, elapsed: float) -> int | None:
+        """Look at the processes when it is time to. Returns their memory when it is above the limit."""
+        if (self.group is not None and "cpu" in self.group.measured) or elapsed < self._next_look:
+            return None
+        memory = self.tree.look(self.memory_limit)
+        self._seen = True
+        # Dear for a big tree, so rarely; often only where the limit may soon be passed.
+        self._pause = 0.05 if memory > self.memory_limit // 2 else min(2 * self._pause, 0.2)
+        self._next_look = elapsed + self._pause
+        return memory if self.group is None and memory > self.memory_limit else None
+
+    def pause(self) -> float:
+        """Seconds after which the next look is due."""
+        return 0.1 if self.group is not None else min(self._pause, 0.1)
+
+    def cpu(self) -> float | None:
+        """CPU seconds so far; None when nothing is known."""
+        known = self.group.cpu_seconds() if self.group is not None else None
+        return known if known is not None else (self.tree.cpu if self._seen else None)
+
+    def peak(self) -> int | None:
+        """Peak memory so far, bytes; None when nothing is known."""
+        if self.group is not None:
+            return self.group.memory_peak()
+        return self.tree.peak if self._seen else None

@@ -1,0 +1,58 @@
+"""The command line of a supervisor."""
+
+from __future__ import annotations
+
+import os
+
+from qianka.sandbox.bubblewrap import parse_version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from qianka.sandbox.bubblewrap import Version
+
+USAGE = "usage: supervisor JOBDIR RUN [--stage DIR] [--uid N] [--bwrap PATH --bwrap-version X.Y.Z] [--fault TEXT]"
+
+
+class UsageError(Exception):
+    """The command line makes no sense."""
+
+
+class Options:
+    """JOBDIR RUN, and what a launcher adds.
+
+    `stage`: folder with everything the run's uid must reach (work, 0, 1, …, runtime, out);
+    `uid`: whom the run belongs to; `fault`: why the launcher could not prepare it.
+    """
+
+    def __init__(self, words: list[str]) -> None:
+        self.stage: str | None = None
+        self.uid: int | None = None
+        self.bwrap: tuple[str, Version] | None = None
+        self.fault: str | None = None
+        path = version = None
+        plain: list[str] = []
+        rest = list(words)
+        while rest:
+            word = rest.pop(0)
+            if not word.startswith("--"):
+                plain.append(word)
+            elif not rest:
+                raise UsageError(f"{word} wants a value")
+            elif word == "--stage":
+                self.stage = rest.pop(0)
+            elif word == "--uid":
+                self.uid = int(rest.pop(0))
+            elif word == "--bwrap":
+                path = rest.pop(0)
+            elif word == "--bwrap-version":
+                version = parse_version("bubblewrap " + rest.pop(0))
+            elif word == "--fault":
+                self.fault = rest.pop(0)
+            else:
+                raise UsageError(f"{word} is not known")
+        if len(plain) != 2 or not plain[1].isdecimal() or int(plain[1]) < 1:
+            raise UsageError(USAGE)
+        self.directory = os.path.abspath(plain[0])
+        self.run = int(plain[1])
+        if path and version:
+            self.bwrap = (path, version)
