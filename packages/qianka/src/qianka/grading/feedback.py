@@ -1,0 +1,140 @@
+"""A judgement as the student sees it (JSON and escaped HTML), and the notes for staff.
+
+Of stages that see hidden inputs the student gets state, time and a well-known exception type, no more.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from qianka.domain.verdicts import VERDICTS
+from qianka.errors import Language, Text
+from qianka.grading.judge import Evidence, Judgement
+from qianka.grading.model import Lab
+from qianka.grading.prediction_texts import say
+
+FORMAT = 1
+
+
+def for_student(lab: Lab, judgement: Judgement, evidence: Evidence) -> dict[str, Any]:
+    """The feedback kept with the attempt."""
+    words, failure = VERDICTS[judgement.verdict], judgement.failure
+    problems = [] if judgement.problem is None else [say(p, lab.predictions) for p in judgement.problem.problems]
+    return {
+        "format": FORMAT,
+        "verdict": judgement.verdict.value,
+        "title": {"zh": words.zh, "en": words.en},
+        "advice": judgement.advice._asdict(),
+        "points": judgement.points,
+        "max_points": judgement.max_points,
+        "score": judgement.score,
+        "metric": lab.board.metric,
+        "digits": lab.board.digits,
+        "late": judgement.late,
+        "stage": None if failure is None else failure.stage,
+        "exception": None if failure is None else failure.exception,
+        "file": None if failure is None else failure.file,
+        "line": None if failure is None else failure.line,
+        "message": None if failure is None else failure.message,
+        "encoding": [
+            {"zh": what.zh, "en": what.en, "hint_zh": hint.zh, "hint_en": hint.en} for what, hint in judgement.encoding
+        ],
+        "problems": problems,
+        "checks": [check.as_json() for check in judgement.checks],
+        "stages": [_stage(name, evidence) for name in evidence.results if not name.startswith(("judge", "style"))],
+    }
+
+
+def for_staff(judgement: Judgement, evidence: Evidence) -> dict[str, Any]:
+    """What only staff may see: flags, faults, raw figures, raw predictions that were refused."""
+    problems = () if judgement.problem is None else judgement.problem.problems
+    return {
+        "format": FORMAT,
+        "flags": [flag.as_json() for flag in judgement.flags],
+        "fault": judgement.fault,
+        "runs": {name: _raw(result) for name, result in evidence.results.items()},
+        "reference": None if evidence.reference is None else dict(evidence.reference),
+        "offenders": {
+            problem.code: [{"line": o.line, "id": o.id, "value": o.value} for o in problem.first]
+            for problem in problems
+        },
+    }
+
+
+def to_html(feedback: dict[str, Any], language: Language) -> str:
+    """The feedback as a fragment of HTML; every text in it is escaped."""
+    zh = language == "zh"
+    title = _say(feedback["title"], language)
+    parts = [f'<section class="feedback verdict-{escape(str(feedback["verdict"]))}"><h2>{title}</h2>']
+    if feedback["points"] is not None:
+        label = "得分" if zh else "points"
+        parts.append(f"<p>{label}：{feedback['points']:g} / {feedback['max_points']:g}</p>")
+    where = _where(feedback, zh)
+    if where:
+        parts.append(f"<p><code>{escape(where)}</code></p>")
+    parts.append(f"<p>{_say(feedback['advice'], language)}</p>")
+    lines = [_say(item, language) + "。" + escape(item[f"hint_{language}"]) for item in feedback["encoding"]]
+    lines += [_problem(item, language) for item in feedback["problems"]]
+    if lines:
+        parts.append("<ul>" + "".join(f"<li>{line}</li>" for line in lines) + "</ul>")
+    if feedback["checks"]:
+        rows = "".join(_row(check, language) for check in feedback["checks"])
+        head = ("项目", "得分", "说明") if zh else ("check", "points", "detail")
+        cells = "".join(f"<th>{cell}</th>" for cell in head)
+        parts.append(f"<table><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>")
+    return "".join(parts) + "</section>"
+
+
+def _stage(name: str, evidence: Evidence) -> dict[str, Any]:
+    result = evidence.results[name] or {}
+    return {
+        "name": name,
+        "state": result.get("state"),
+        "wall": _tenths(result.get("wall")),
+        "cpu": _tenths(result.get("cpu")),
+        "peak_memory": result.get("peak_memory"),
+        "peak_card_memory": result.get("peak_card_memory"),
+        "isolation": result.get("isolation"),
+    }
+
+
+def _raw(result: dict[str, Any] | None) -> dict[str, Any] | None:
+    keys = ("state", "exit_code", "signal", "reason", "wall", "cpu", "peak_memory", "node", "disturbed", "cores")
+    return None if result is None else {key: result.get(key) for key in keys}
+
+
+def _tenths(value: object) -> float | None:
+    return round(float(value), 1) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _say(text: dict[str, Any], language: Language) -> str:
+    return escape(Text(text["zh"], text["en"]).say(language))
+
+
+def _where(feedback: dict[str, Any], zh: bool) -> str:
+    parts = []
+    if feedback["stage"]:
+        parts.append(("阶段 " if zh else "stage ") + str(feedback["stage"]))
+    if feedback["file"]:
+        parts.append(f"{feedback['file']}:{feedback['line']}")
+    if feedback["exception"]:
+        message = feedback["message"]
+        parts.append(str(feedback["exception"]) + (f": {message}" if message else ""))
+    return " · ".join(parts)
+
+
+def _problem(item: dict[str, Any], language: Language) -> str:
+    places = []
+    for offender in item["first"]:
+        line = (
+            "" if offender["line"] is None else ("第 {} 行" if language == "zh" else "line {}").format(offender["line"])
+        )
+        places.append(" ".join(part for part in (line, f"id={offender['id']}" if offender["id"] else "") if part))
+    listed = "；".join(places) if language == "zh" else "; ".join(places)
+    return _say(item, language) + f" × {item['count']}" + (f"（{escape(listed)}）" if listed else "")
+
+
+def _row(check: dict[str, Any], language: Language) -> str:
+    title, detail = _say(check["title"], language), _say(check["detail"], language)
+    return f"<tr><td>{title}</td><td>{check['points']:g} / {check['max']:g}</td><td>{detail}</td></tr>"
