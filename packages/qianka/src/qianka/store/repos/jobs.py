@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from qianka.store.tables import Job, Ledger, Run
@@ -92,27 +92,21 @@ def live(session: Session) -> Sequence[Any]:
     return session.execute(query).all()
 
 
-def mark_unknown(session: Session) -> list[str]:
-    """Turn what runs into UNKNOWN; the ids that this changed."""
+def mark_unknown(session: Session, answered_at: datetime | None) -> list[str]:
+    """Turn what runs into UNKNOWN, last heard of at `answered_at`; the ids that this changed."""
     ids = list(session.scalars(select(Job.id).where(Job.state == "RUNNING")))
     if ids:
-        session.execute(update(Job).where(Job.state == "RUNNING").values(state="UNKNOWN"))
+        values = {"state": "UNKNOWN"} | ({} if answered_at is None else {"answered_at": answered_at})
+        session.execute(update(Job).where(Job.state == "RUNNING").values(**values))
     return ids
 
 
-def mark_answered(session: Session, ids: Sequence[str], now: datetime) -> None:
-    """The engine has told of these: they run."""
-    for start in range(0, len(ids), _CHUNK):
-        part = ids[start : start + _CHUNK]
-        session.execute(
-            update(Job).where(Job.id.in_(part), Job.state.in_(LIVE)).values(state="RUNNING", answered_at=now)
-        )
-
-
 def set_reasons(session: Session, reasons: dict[str, dict[str, Any]]) -> None:
-    """Why PENDING jobs wait."""
+    """Why jobs wait; those that are no longer PENDING keep the reason they have."""
     if reasons:
-        session.execute(update(Job), [{"id": job, "reason": reason} for job, reason in reasons.items()])
+        query = update(Job).where(Job.id == bindparam("job"), Job.state == "PENDING")
+        query = query.values(reason=bindparam("why"))
+        session.connection().execute(query, [{"job": job, "why": reason} for job, reason in reasons.items()])
 
 
 def of_attempt(session: Session, attempt_id: str) -> list[Job]:
@@ -156,14 +150,19 @@ def open_ids(session: Session, ids: Sequence[str]) -> set[str]:
     return set(session.scalars(select(Job.id).where(Job.id.in_(ids), Job.state.in_(OPEN))))
 
 
-def ledger_after(session: Session, after: int, since: datetime) -> Sequence[Any]:
-    """Ledger lines with an id above `after` that ended after `since`."""
+def ledger_after(session: Session, after: int, since: datetime | None) -> Sequence[Any]:
+    """Ledger lines with an id above `after`; with `since` only those that ended later."""
     query = (
         select(Ledger.id, Ledger.person_id, Ledger.cpu_seconds, Ledger.gpu_seconds, Ledger.ended_at)
-        .where(Ledger.id > after, Ledger.ended_at > since)
+        .where(Ledger.id > after)
         .order_by(Ledger.id)
     )
-    return session.execute(query).all()
+    return session.execute(query if since is None else query.where(Ledger.ended_at > since)).all()
+
+
+def last_ledger_id(session: Session) -> int:
+    """The newest line of the ledger; 0: none."""
+    return session.scalar(select(func.max(Ledger.id))) or 0
 
 
 def charged_between(

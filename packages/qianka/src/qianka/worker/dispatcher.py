@@ -1,0 +1,270 @@
+"""Starts what policy chose, and settles what ended.
+
+Crash safety: a job is RUNNING with its run number committed before the engine hears of it, and a
+run of which the engine knows nothing is submitted again under the same number, which the run's
+folder makes one run. No engine call is made inside a transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from qianka import logs
+from qianka.domain.jobs import JobState
+from qianka.domain.resources import Card, Node, Placement
+from qianka.engines.base import Engine, Handle, Status, Waits
+from qianka.errors import QiankaError, Unavailable
+from qianka.policy.plan import Plan, plan
+from qianka.policy.usage import Usage
+from qianka.services import jobs, nodes
+from qianka.services.jobs.stages import tell
+from qianka.services.jobs.view import QUEUE_LIMIT, load_usage, occupied, to_waiting
+from qianka.services.platform import Platform
+from qianka.store.repos import jobs as repo
+from qianka.store.tables import Job, Run
+
+GRACE = 5.0
+"""seconds after which a run that has not begun is submitted, or a cancel asked for, once more"""
+SUBMITS = 5
+"""after so many submits a run that never began counts as lost"""
+
+_log = logs.get("worker.dispatcher")
+
+
+@dataclass
+class _Scene:
+    """What one step starts from."""
+
+    now: datetime
+    live: dict[Handle, Any]
+    pending: list[Any]
+    nodes: list[Node] = field(default_factory=list)
+    statuses: dict[Handle, Status] = field(default_factory=dict)
+    answered: bool = True
+
+
+@dataclass
+class _Submitted:
+    at: datetime
+    times: int = 1
+
+
+class Dispatcher:
+    """One step at a time; `guard` is called in every transaction and raises when it must not happen."""
+
+    def __init__(
+        self,
+        platform: Platform,
+        engine: Engine,
+        *,
+        guard: Callable[[Session], None] = lambda _: None,
+        ended: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.platform = platform
+        self.engine = engine
+        self._guard = guard
+        self._ended = ended
+        self._usage: Usage | None = None
+        self._ledger = 0
+        self._submitted: dict[Handle, _Submitted] = {}
+        self._cancelled: dict[Handle, datetime] = {}
+        self._answered_at: datetime | None = None
+        self._published: list[Node] | None = None
+        self._retry_at: datetime | None = None
+
+    def step(self) -> bool:
+        """Look once at everything; whether something changed, so that another look may pay."""
+        scene = self._look()
+        if not scene.answered:
+            self._lose_touch(scene)
+            return False
+        ended = {h: s for h, s in scene.statuses.items() if s.state.ended}
+        decided = self._plan(scene, ended)
+        started = self._commit(scene, ended, decided)
+        for job, run, placement in started:
+            self._submit(job.spec, Handle(job.id, run), placement)
+        self._tend(scene)
+        if ended:
+            self._ended()
+        return bool(ended or started)
+
+    def wait(self, timeout: float) -> None:
+        """Until a run ends, `wake`, a retry is due, or `timeout`."""
+        if self._retry_at is not None:
+            timeout = min(timeout, max(0.05, (self._retry_at - self.platform.now()).total_seconds()))
+        if isinstance(self.engine, Waits):
+            self.engine.wait(timeout)
+        else:
+            self.platform.clock.sleep(timeout)
+
+    def wake(self) -> None:
+        """End a `wait`."""
+        if isinstance(self.engine, Waits):
+            self.engine.wake()
+
+    def _look(self) -> _Scene:
+        with self.platform.store.reading() as session:
+            live = {Handle(row.id, row.run): row for row in repo.live(session)}
+            pending = list(repo.pending(session, QUEUE_LIMIT))
+            self._learn(session)
+        scene = _Scene(self.platform.now(), live, pending)
+        try:
+            scene.nodes = self.engine.nodes()
+            scene.statuses = self.engine.poll(live) if live else {}
+        except Unavailable as error:
+            _log.warning("engine %s: %s", self.engine.name, error)
+            scene.answered = False
+            return scene
+        self._answered_at = scene.now
+        if scene.nodes != self._published:
+            nodes.publish(self.platform, scene.nodes)
+            self._published = scene.nodes
+        return scene
+
+    def _learn(self, session: Session) -> None:
+        """Bring decayed use up to date from the ledger."""
+        if self._usage is None:
+            self._usage = load_usage(session, self.platform)
+            self._ledger = repo.last_ledger_id(session)
+            return
+        for line in repo.ledger_after(session, self._ledger, None):
+            self._usage.add(line.person_id, line.cpu_seconds, line.gpu_seconds, line.ended_at)
+            self._ledger = line.id
+
+    def _lose_touch(self, scene: _Scene) -> None:
+        """The engine does not answer: what runs is UNKNOWN, and nothing else is concluded."""
+        if not any(row.state == JobState.RUNNING.value for row in scene.live.values()):
+            return
+        with self.platform.store.transaction() as session:
+            self._guard(session)
+            changed = repo.mark_unknown(session, self._answered_at)
+            for job in repo.by_ids(session, changed).values():
+                tell(session, self.platform, job, "unknown")
+
+    def _plan(self, scene: _Scene, ended: dict[Handle, Status]) -> Plan:
+        ready = []
+        self._retry_at = None
+        for row in scene.pending:
+            if row.not_before is not None and row.not_before > scene.now:
+                self._retry_at = min(row.not_before, self._retry_at or row.not_before)
+            else:
+                ready.append(to_waiting(row))
+        if not ready:
+            return Plan()
+        held = [occupied(row) for handle, row in scene.live.items() if handle not in ended]
+        used = self._usage.at(scene.now) if self._usage and self.platform.settings.policy_fair_share else None
+        return plan(scene.now, scene.nodes, held, ready, used)
+
+    def _commit(self, scene: _Scene, ended: dict[Handle, Status], decided: Plan) -> list[tuple[Job, int, Placement]]:
+        """Settle, start and explain in one transaction; what is to be submitted now."""
+        back = [h for h, row in scene.live.items() if row.state == "UNKNOWN" and not scene.statuses[h].state.ended]
+        codes = {row.id: (row.reason or {}).get("code") for row in scene.pending}
+        reasons = {job: {"code": code} for job, code in decided.reasons.items() if codes.get(job) != code}
+        if not (ended or decided.placements or reasons or back):
+            return []
+        started = []
+        with self.platform.store.transaction() as session:
+            self._guard(session)
+            found = repo.by_ids(session, {*(h.job for h in (*ended, *back)), *decided.placements})
+            for handle, status in ended.items():
+                if handle.job in found:
+                    jobs.settle(session, self.platform, found[handle.job], handle.run, status.result)
+            for handle in back:
+                if handle.job in found:
+                    self._found_again(session, found[handle.job], scene.now)
+            for job_id, placement in decided.placements.items():
+                job = found.get(job_id)
+                if job is not None and job.state == JobState.PENDING.value:
+                    started.append((job, self._start(session, job, placement, scene.now), placement))
+            repo.set_reasons(session, reasons)
+        for handle in ended:
+            self._submitted.pop(handle, None)
+            self._cancelled.pop(handle, None)
+        return started
+
+    def _found_again(self, session: Session, job: Job, now: datetime) -> None:
+        if job.state == JobState.UNKNOWN.value:
+            job.state, job.answered_at = JobState.RUNNING.value, now
+            tell(session, self.platform, job, "running")
+
+    def _start(self, session: Session, job: Job, placement: Placement, now: datetime) -> int:
+        job.run += 1
+        job.state, job.reason, job.not_before = JobState.RUNNING.value, None, None
+        job.started_at = job.answered_at = now
+        session.add(
+            Run(
+                job_id=job.id,
+                number=job.run,
+                engine=self.engine.name,
+                node=placement.node,
+                cores=list(placement.cores),
+                cards=[asdict(card) for card in placement.cards],
+                state=JobState.RUNNING.value,
+                started_at=now,
+            )
+        )
+        tell(session, self.platform, job, "running", node=placement.node)
+        return job.run
+
+    def _submit(self, spec: dict[str, Any], handle: Handle, placement: Placement) -> None:
+        """Tell the engine; what fails now is tried again by `_tend`."""
+        known = self._submitted.get(handle)
+        times = 1 if known is None else known.times + 1
+        self._submitted[handle] = _Submitted(self.platform.now(), times)
+        try:
+            self.engine.submit(spec, handle.run, placement)
+        except QiankaError as error:
+            _log.warning("job %s run %d was not started: %s", handle.job, handle.run, error)
+
+    def _tend(self, scene: _Scene) -> None:
+        """Cancel what is to be cancelled; submit again, or give up, what never began."""
+        never: list[Handle] = []
+        again: list[Handle] = []
+        for handle, status in scene.statuses.items():
+            if status.state.ended:
+                continue
+            if scene.live[handle].cancel_at is not None:
+                self._cancel(handle, scene.now)
+            elif status.state is JobState.PENDING:
+                known = self._submitted.get(handle)
+                if known is None or (scene.now - known.at).total_seconds() >= GRACE:
+                    (never if known and known.times >= SUBMITS else again).append(handle)
+        self._give_up(never)
+        if again:
+            with self.platform.store.reading() as session:
+                specs = {job.id: job.spec for job in repo.by_ids(session, [h.job for h in again]).values()}
+            for handle in again:
+                if handle.job in specs:
+                    self._submit(specs[handle.job], handle, _placement(scene.live[handle]))
+
+    def _cancel(self, handle: Handle, now: datetime) -> None:
+        asked = self._cancelled.get(handle)
+        if asked is not None and (now - asked).total_seconds() < GRACE:
+            return
+        self._cancelled[handle] = now
+        try:
+            self.engine.cancel(handle)
+        except QiankaError as error:
+            _log.warning("job %s run %d was not cancelled: %s", handle.job, handle.run, error)
+
+    def _give_up(self, handles: list[Handle]) -> None:
+        if not handles:
+            return
+        with self.platform.store.transaction() as session:
+            self._guard(session)
+            found = repo.by_ids(session, [h.job for h in handles])
+            for handle in handles:
+                if handle.job in found:
+                    jobs.settle(session, self.platform, found[handle.job], handle.run, None)
+        for handle in handles:
+            self._submitted.pop(handle, None)
+
+
+def _placement(row: Any) -> Placement:
+    """The placement that a run was given, as it was stored."""
+    return Placement(node=row.node, cores=tuple(row.cores), cards=tuple(Card(**card) for card in row.cards))
