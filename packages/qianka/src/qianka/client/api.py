@@ -6,22 +6,23 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 from urllib.parse import quote
 
 from qianka.client import live
 from qianka.client.transport import Transport
 from qianka.schemas.auth import Me, SignedIn, Token, TokenSecret
-from qianka.schemas.base import Page
+from qianka.schemas.base import Answer, Page
 from qianka.schemas.boards import Board, Budget, Grade
 from qianka.schemas.cohorts import Cohort
 from qianka.schemas.events import Event
-from qianka.schemas.jobs import Job, JobLog, NewJob, Upload
+from qianka.schemas.jobs import Code, Job, JobLog, NewJob
 from qianka.schemas.labs import Lab
 from qianka.schemas.people import Person, PersonAdded, RosterApplied, RosterPreview
 from qianka.schemas.submissions import Attempt, HandedIn, Submission
 from qianka.schemas.system import Health, Version
 
+Item = TypeVar("Item", bound=Answer)
 Progress = Callable[[int], None]
 """told the bytes sent so far"""
 CHUNK = 256 << 10
@@ -87,9 +88,9 @@ class Client:
     def create_cohort(self, **fields: Any) -> Cohort:
         return Cohort.model_validate(self._post("/api/cohorts", fields))
 
-    def people(self, cohort: str, offset: int = 0, limit: int = 1000) -> Page[Person]:
-        found = self._get(f"/api/cohorts/{_part(cohort)}/people", offset=offset, limit=limit)
-        return Page[Person].model_validate(found)
+    def people(self, cohort: str) -> list[Person]:
+        """Everybody in the cohort, for its staff."""
+        return list(self._all(f"/api/cohorts/{_part(cohort)}/people", Person))
 
     def add_person(self, cohort: str, **fields: Any) -> PersonAdded:
         return PersonAdded.model_validate(self._post(f"/api/cohorts/{_part(cohort)}/people", fields))
@@ -104,6 +105,15 @@ class Client:
         """Do what the preview with that fingerprint said; with the same `key` again it is done once."""
         found = self._roster(cohort, "apply", file, encoding=encoding, mode=mode, fingerprint=fingerprint, key=key)
         return RosterApplied.model_validate(found)
+
+    def _all(self, path: str, kind: type[Item], **parameters: Any) -> Iterator[Item]:
+        after: str | None = None
+        while True:
+            page = Page[kind].model_validate(self._get(path, after=after, **parameters))  # type: ignore[valid-type]
+            yield from page.items
+            after = page.next
+            if after is None:
+                return
 
     def _roster(self, cohort: str, verb: str, file: bytes, **parameters: Any) -> Any:
         given = {name: value for name, value in parameters.items() if value is not None}
@@ -162,16 +172,16 @@ class Client:
         )
         return HandedIn.model_validate(response.json())
 
-    def submissions(self, cohort: str, lab: str, mine: bool = True, offset: int = 0) -> Page[Submission]:
-        found = self._get(f"{_lab(cohort, lab)}/submissions", mine=mine, offset=offset)
-        return Page[Submission].model_validate(found)
+    def submissions(self, cohort: str, lab: str, *, everybody: bool = False) -> list[Submission]:
+        """The caller's hand-ins of a lab, newest first; everybody's for staff."""
+        return list(self._all(f"{_lab(cohort, lab)}/submissions", Submission, everybody=everybody))
 
     def submission(self, submission: str) -> Submission:
         return Submission.model_validate(self._get(f"/api/submissions/{_part(submission)}"))
 
-    def receipt(self, submission: str) -> dict[str, Any]:
-        found: dict[str, Any] = self._get(f"/api/submissions/{_part(submission)}/receipt")
-        return found
+    def receipt(self, submission: str) -> str:
+        """The receipt file, exactly as it is to be saved."""
+        return self.transport.request("GET", f"/api/submissions/{_part(submission)}/receipt").text
 
     def attempt(self, attempt: str) -> Attempt:
         return Attempt.model_validate(self._get(f"/api/attempts/{_part(attempt)}"))
@@ -190,7 +200,7 @@ class Client:
 
     # jobs
 
-    def upload(self, archive: Path, key: str | None = None, progress: Progress | None = None) -> Upload:
+    def upload(self, archive: Path, key: str | None = None, progress: Progress | None = None) -> Code:
         """Send the code of a job."""
         headers = {
             "Idempotency-Key": key or new_key(),
@@ -200,7 +210,7 @@ class Client:
         response = self.transport.request(
             "POST", "/api/uploads", content=lambda: _chunks(archive.open("rb"), progress), headers=headers
         )
-        return Upload.model_validate(response.json())
+        return Code.model_validate(response.json())
 
     def submit(self, job: NewJob, key: str | None = None) -> Job:
         headers = {"Idempotency-Key": key or new_key()}

@@ -74,6 +74,11 @@ class Wallet:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
+    def known_keys(self) -> dict[str, str]:
+        """Public keys by key id, of all platforms one signed in to."""
+        known = (self.known_key(path.stem) for path in sorted((self.folder / "keys").glob("*.json")))
+        return {key.key_id: key.public_key for key in known if key is not None}
+
     def _read(self) -> dict[str, Any]:
         try:
             text = self.file.read_text("utf-8")

@@ -34,12 +34,10 @@ class Problem(Answer):
 
 
 class Page(Answer, Generic[Item]):
-    """A part of a list: at most `limit` items from `offset` on; `total` where it is known."""
+    """A part of a list; `next` is to be sent as `after` for the part that follows, null at the end."""
 
     items: list[Item]
-    offset: int
-    limit: int
-    total: int | None = None
+    next: str | None = None
 
 
 class Sentence(Answer):

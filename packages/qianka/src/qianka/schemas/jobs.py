@@ -12,21 +12,35 @@ from qianka.schemas.submissions import QueueView
 
 
 class NewJob(Request):
-    """A job to submit. The code is sent before it as an archive (`upload`) or there is none."""
+    """A job to submit: a command, or a script of code that was sent before (`code`)."""
 
-    argv: list[str] = Field(min_length=1, max_length=1000)
+    argv: list[str] = Field(default_factory=list, max_length=1000)
+    script: str | None = Field(default=None, max_length=1000)
+    """path inside of the code"""
+    args: list[str] = Field(default_factory=list, max_length=1000)
+    code: str | None = Field(default=None, max_length=500)
+    """id from POST /api/uploads; mounted read-only at /work"""
     name: str = Field(default="", max_length=200)
-    cohort: str | None = None
-    cpus: float = Field(default=1.0, gt=0, le=4096)
-    memory: int = Field(default=1 << 30, gt=0)
+    cohort: str | None = Field(default=None, max_length=100)
+    cpus: float = 1.0
+    memory: int = 1 << 30
     """bytes"""
-    gpus: int = Field(default=0, ge=0, le=4096)
+    gpus: int = 0
     label: str = Field(default="normal", pattern="^(urgent|normal|idle)$")
-    wall: float = Field(default=600.0, gt=0)
+    wall: float = 600.0
     """seconds"""
-    environment: dict[str, str] = Field(default_factory=dict)
-    upload: str | None = None
-    """id from POST /api/uploads: the code, mounted read-only at /work"""
+    environment: dict[str, str] = Field(default_factory=dict, max_length=200)
+
+
+class JobRun(Answer):
+    """One start of a job; a requeue is a new one."""
+
+    number: int
+    node: str
+    state: str
+    accepted: bool | None = None
+    started_at: datetime
+    ended_at: datetime | None = None
 
 
 class Job(Answer):
@@ -35,8 +49,7 @@ class Job(Answer):
     id: str
     name: str
     kind: str
-    login: str
-    cohort: str | None = None
+    mine: bool = True
     attempt: str | None = None
     label: str
     state: str
@@ -51,7 +64,6 @@ class Job(Answer):
     queued_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None
-    answered_at: datetime | None = None
     exit_code: int | None = None
     wall: float | None = None
     cpu: float | None = None
@@ -60,6 +72,7 @@ class Job(Answer):
     isolation: str | None = None
     charged: bool = True
     queue: QueueView | None = None
+    runs: list[JobRun] = Field(default_factory=list)
 
 
 class JobLog(Answer):
@@ -73,10 +86,10 @@ class JobLog(Answer):
     run: int = 0
 
 
-class Upload(Answer):
-    """Code that waits for the job that will use it."""
+class Code(Answer):
+    """Code that waits for the job that will use it; the id is good for its owner alone."""
 
     id: str
-    size: int
-    sha256: str
     files: int
+    size: int
+    notes: list[str] = Field(default_factory=list)

@@ -96,6 +96,8 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 async def _http(request: Request, error: Exception) -> Response:
     error = cast(HTTPException, error)
+    if isinstance(error.__cause__, QiankaError):  # raised while the framework read the body
+        return answer(request, error.__cause__)
     if error.status_code == 404:
         return answer(request, NotFound(Text("没有这个地址", "there is nothing at this address"), reason="no_route"))
     words = str(error.detail)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from qianka.schemas.auth import Activation, Login, Me, NewToken, SignedIn, Token, TokenSecret
 from qianka.server import auth, views
 from qianka.server.deps import CallerDep, PlatformDep, SignedInDep
-from qianka.services import people
+from qianka.services import access, people
 
 public = APIRouter(tags=["auth"])
 router = APIRouter(tags=["auth"])
@@ -27,7 +27,7 @@ def login(body: Login, request: Request, response: Response, platform: PlatformD
     if not body.token:
         auth.set_cookie(request, response, found.secret, platform.settings.session_hours)
     return SignedIn(
-        me=views.me(platform, found.person, found.csrf),
+        me=views.me_of(platform, access.caller_of(platform, found.person), found.csrf),
         expires_at=found.expires_at,
         token=found.secret if body.token else None,
         csrf=found.csrf,

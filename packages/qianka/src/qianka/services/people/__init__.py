@@ -6,6 +6,7 @@ from qianka.services.people.accounts import check_login as check_login
 from qianka.services.people.accounts import create_person as create_person
 from qianka.services.people.accounts import enroll as enroll
 from qianka.services.people.accounts import list_people as list_people
+from qianka.services.people.accounts import memberships as memberships
 from qianka.services.people.accounts import new_activation as new_activation
 from qianka.services.people.accounts import set_password as set_password
 from qianka.services.people.accounts import set_profile as set_profile

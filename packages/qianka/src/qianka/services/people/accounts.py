@@ -17,7 +17,7 @@ from qianka.services.people.aliases import new_alias
 from qianka.services.people.passwords import check_password, hash_password, new_code, plain_code, verify_password
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import people
-from qianka.store.tables import Enrollment, Person
+from qianka.store.tables import Cohort, Enrollment, Person
 
 CODE_DAYS = 14
 _LOGIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
@@ -161,6 +161,15 @@ def list_people(platform: Platform, caller: Caller, cohort_slug: str) -> list[tu
         cohort = access.cohort_for(session, caller, cohort_slug)
         access.require_staff(session, caller, cohort.id)
         return people.class_list(session, cohort.id)
+
+
+def memberships(platform: Platform, caller: Caller) -> tuple[Person, list[tuple[Cohort, Enrollment]]]:
+    """Who the caller is and the cohorts they are in, newest first. Raises NotSignedIn for the platform itself."""
+    with platform.store.reading() as session:
+        person = None if caller.person_id is None else session.get(Person, caller.person_id)
+        if person is None:
+            raise NotSignedIn(Text("先登录", "sign in first"))
+        return person, people.cohorts_of(session, person.id)
 
 
 def new_activation(platform: Platform, caller: Caller, login: str) -> str:

@@ -89,6 +89,11 @@ def person_by_login(session: Session, login: str) -> Person | None:
     return session.scalar(select(Person).where(Person.login == login))
 
 
+def anybody(session: Session) -> bool:
+    """Whether there is any person at all."""
+    return session.scalar(select(Person.id).limit(1)) is not None
+
+
 def persons_by_numbers(session: Session, numbers: Iterable[str]) -> list[Person]:
     """The persons with one of the student numbers, compared without regard to case."""
     wanted = sorted({number.lower() for number in numbers})

@@ -1,0 +1,97 @@
+"""`python -m qianka.server`: the server as a process of its own, started by `qianka up`.
+
+Settings come from the environment; the listening socket may be inherited, so that the address
+outlives this process and a connection made while it restarts waits instead of being refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import socket
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from qianka import logs, settings
+from qianka.server import bootstrap
+from qianka.server.app import create_app, open_platform
+from qianka.store import schema
+
+GRACE = 10
+"""seconds that open requests get at the end"""
+
+
+class Server(uvicorn.Server):
+    """Ends live streams when it is told to stop, and tells its parent when it is ready."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, ready: dict[str, object] | None) -> None:
+        super().__init__(config)
+        self.app = app
+        self.ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Open the door, then say so."""
+        await super().startup(sockets)
+        if self.ready is not None and not self.should_exit:
+            sys.stdout.write(json.dumps(self.ready) + "\n")
+            sys.stdout.flush()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Live streams first: they would never end by themselves."""
+        self.app.state.tail.close()
+        await super().shutdown(sockets)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Serve until told to stop."""
+    parser = argparse.ArgumentParser(prog="python -m qianka.server", description="the server of Qianka")
+    parser.add_argument("--fd", type=int, help="a listening socket to take over")
+    parser.add_argument("--child", action="store_true", help="say when ready, end when standard input ends")
+    parser.add_argument("--admin-token", type=Path, help="write a bearer token of the administrator here")
+    options = parser.parse_args(argv)
+    logs.set_up()
+    found = settings.load().settings
+    platform = open_platform(found)
+    schema.upgrade(platform.store)
+    code = bootstrap.first_admin(platform)
+    if options.admin_token is not None:
+        bootstrap.write_admin_token(platform, options.admin_token)
+        code = None
+    app = create_app(found, platform)
+    config = uvicorn.Config(
+        app,
+        host=found.server_host,
+        port=found.server_port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="on",
+        timeout_keep_alive=20,
+        timeout_graceful_shutdown=GRACE,
+    )
+    ready: dict[str, object] | None = {"ready": True, "code": code, "login": bootstrap.ADMIN} if options.child else None
+    server = Server(config, app, ready)
+    if options.child:
+        threading.Thread(target=_end_with_parent, args=(server,), daemon=True).start()
+    sockets = None if options.fd is None else [socket.socket(fileno=options.fd)]
+    asyncio.run(server.serve(sockets))
+    platform.store.close()
+    return 0
+
+
+def _end_with_parent(server: Server) -> None:
+    while os.read(0, 1024):
+        pass
+    server.should_exit = True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

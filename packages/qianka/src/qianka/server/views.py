@@ -1,0 +1,117 @@
+"""Rows and results of services as bodies of the API, in the caller's language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qianka import receipts
+from qianka.domain.jobs import JobState
+from qianka.errors import Language
+from qianka.schemas.auth import Me, Membership, PlatformKey
+from qianka.schemas.boards import Budget
+from qianka.schemas.cohorts import Cohort
+from qianka.schemas.jobs import Job, JobRun
+from qianka.schemas.submissions import QueueView
+from qianka.services import budgets, jobs, people
+from qianka.services.platform import Caller, Platform
+from qianka.store import tables
+
+
+RECEIPT_KEY = "receipt.pem"
+
+
+def me_of(platform: Platform, caller: Caller, csrf: str | None) -> Me:
+    """Who the caller is."""
+    person, mine = people.memberships(platform, caller)
+    return Me(
+        login=person.login,
+        name=person.name,
+        alias=person.alias,
+        language=person.language,
+        is_admin=person.is_admin,
+        cohorts=[
+            Membership(cohort=cohort.slug, title=cohort.title, role=row.role, state=row.state) for cohort, row in mine
+        ],
+        csrf=csrf,
+    )
+
+
+def cohort(row: tables.Cohort, roles: dict[str, str]) -> Cohort:
+    """A cohort; `roles`: what the caller is, by slug."""
+    return Cohort.model_validate(row).model_copy(update={"role": roles.get(row.slug)})
+
+
+def job(row: tables.Job, caller: Caller, language: Language, runs: Sequence[tables.Run] = ()) -> Job:
+    """A job and what its accepted run used."""
+    reason = jobs.reason_text(row.reason)
+    result = row.result or {}
+    return Job(
+        id=row.id,
+        name=row.name,
+        kind=row.kind,
+        mine=row.person_id == caller.person_id,
+        attempt=row.attempt_id,
+        label=row.label,
+        state=row.state,
+        reason=row.reason,
+        reason_text=None if reason is None else reason.say(language),
+        cpus=row.cpus,
+        memory=row.memory,
+        gpus=row.gpus,
+        wall_limit=row.wall_limit,
+        run=row.run,
+        argv=[str(part) for part in row.spec.get("argv", [])] if row.kind == "run" else [],
+        queued_at=row.queued_at,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        exit_code=result.get("exit_code"),
+        wall=result.get("wall"),
+        cpu=result.get("cpu"),
+        peak_memory=result.get("peak_memory"),
+        node=result.get("node"),
+        isolation=result.get("isolation"),
+        charged=row.charged,
+        runs=[JobRun.model_validate(run) for run in runs],
+    )
+
+
+def with_queue(platform: Platform, caller: Caller, shown: Job, language: Language) -> Job:
+    """`shown` with its place in the queue, while it waits."""
+    if shown.state != JobState.PENDING.value:
+        return shown
+    found = jobs.queue_view(platform, caller, shown.id)
+    return shown if found is None else shown.model_copy(update={"queue": queue(found, language)})
+
+
+def queue(found: jobs.QueueView, language: Language) -> QueueView:
+    """Where something waits."""
+    return QueueView(
+        position=found.position,
+        ahead=found.ahead,
+        low=None if found.estimate is None else found.estimate.low,
+        high=None if found.estimate is None else found.estimate.high,
+        code=found.code,
+        sentence=found.sentence.say(language),
+    )
+
+
+def budget(slug: str, found: budgets.Budget) -> Budget:
+    """A person's week in a cohort."""
+    return Budget(
+        cohort=slug,
+        week_starts_at=found.start,
+        week_ends_at=found.end,
+        zone=found.zone,
+        cpu_limit=found.cpu.limit,
+        cpu_used=found.cpu.used,
+        cpu_held=found.cpu.reserved,
+        gpu_limit=found.gpu.limit,
+        gpu_used=found.gpu.used,
+        gpu_held=found.gpu.reserved,
+    )
+
+
+def platform_key(platform: Platform) -> PlatformKey:
+    """The public key of this platform's receipts."""
+    key = receipts.load_or_make_key(platform.folders.secrets / RECEIPT_KEY)
+    return PlatformKey(key_id=key.key_id, public_key=key.public)
