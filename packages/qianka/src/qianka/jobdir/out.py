@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from qianka.jobdir.logs import odd, printable
+from qianka.jobdir.printing import odd, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

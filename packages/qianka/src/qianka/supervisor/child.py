@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from qianka.sandbox import bounds, small
 
@@ -40,11 +41,20 @@ class Child:
         self.stdout = stdout
         self.stderr = stderr
         self.watch = _open_pid(pid)
+        self.cpu = 0.0
+        """seconds of the process and of the children it waited for; known at its end"""
+        self.peak = 0
+        """memory of the largest of them, bytes; known at its end"""
 
-    def wait(self, *, block: bool) -> int | None:
+    def ended(self) -> int | None:
         """The wait status, or None while it still runs."""
-        pid, status = os.waitpid(self.pid, 0 if block else os.WNOHANG)
-        return status if pid else None
+        pid, status, used = os.wait4(self.pid, os.WNOHANG)
+        if not pid:
+            return None
+        self.cpu = used.ru_utime + used.ru_stime
+        # In KiB, but bytes on macOS.
+        self.peak = int(used.ru_maxrss) * (1 if sys.platform == "darwin" else 1024)
+        return status
 
 
 def start(how: Start) -> Child:

@@ -13,7 +13,6 @@ from qianka.jobdir.layout import STREAMS
 from qianka.jobdir.out import remove
 from qianka.jobdir.stream import Stream
 from qianka.sandbox import bounds
-from qianka.sandbox.bubblewrap import parse_version
 from qianka.sandbox.devices import NoSuchCard, real_cards
 from qianka.supervisor import child as children
 from qianka.supervisor import plan as plans
@@ -77,9 +76,13 @@ def _supervise(
     group, why = plans.make_group(job, options.run, rights)
     try:
         if contained:
-            plan = plans.contained_plan(job, fence, options, rights, group is not None)
+            from qianka.supervisor.contained import contained_plan
+
+            plan = contained_plan(job, fence, options, rights, group is not None)
         else:
-            plan = plans.plain_plan(job, fence, options, rights)
+            from qianka.supervisor.plain import plain_plan
+
+            plan = plain_plan(job, fence, options, rights)
         plan.group = group
         outcome.level, outcome.missing = plan.level, plan.missing
         if spec.below(plan.level, job["isolation"]["minimum"]):
@@ -139,8 +142,8 @@ def _conclude(job: dict[str, Any], watch: Watch, outcome: Outcome) -> None:
     seen.disk_limit = job["limits"]["disk"]
     outcome.wall = (watch.ended or time.monotonic()) - watch.began
     outcome.out = watch.plan.volume.take()
-    outcome.take(watch, stderr.total)
     outcome.end(*decide(seen))
+    outcome.take(watch, stderr.total)
     if watch.plan.temporary is not None:
         parent = os.open(os.path.dirname(watch.plan.temporary), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         remove(parent, "tmp")
@@ -174,6 +177,8 @@ def _listen() -> int:
 
 def _known_bubblewrap(directory: str) -> tuple[str, tuple[int, int, int]] | None:
     """What the platform's self-test found, so that not every run looks for it anew."""
+    from qianka.sandbox.bubblewrap import parse_version
+
     data = os.path.dirname(os.path.dirname(directory))
     try:
         known = read_json(os.path.join(data, "run", "sandbox.json"))

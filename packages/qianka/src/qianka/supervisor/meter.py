@@ -41,6 +41,14 @@ class Meter:
         """Seconds after which the next look is due."""
         return 0.1 if self.group is not None else min(self._pause, 0.1)
 
+    def know(self, cpu: float, peak: int) -> None:
+        """What the system told at the end of a process outside any sandbox: CPU seconds, bytes."""
+        self._seen = True
+        self.tree.cpu = max(self.tree.cpu, cpu)
+        self.tree.peak = max(self.tree.peak, peak)
+        self.measured["cpu"] = "rusage of the process and the children it waited for"
+        self.measured["memory"] = "greater of the largest process (ru_maxrss) and the polled sum over the processes"
+
     def cpu(self) -> float | None:
         """CPU seconds so far; None when nothing is known."""
         known = self.group.cpu_seconds() if self.group is not None else None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-from qianka.sandbox.bubblewrap import parse_version
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from qianka.sandbox.bubblewrap import Version
@@ -45,6 +43,8 @@ class Options:
             elif word == "--bwrap":
                 path = rest.pop(0)
             elif word == "--bwrap-version":
+                from qianka.sandbox.bubblewrap import parse_version
+
                 version = parse_version("bubblewrap " + rest.pop(0))
             elif word == "--fault":
                 self.fault = rest.pop(0)

@@ -129,6 +129,9 @@ class Watch:
             self.seen.oom_kills = group.out_of_memory_kills()
             self.seen.forks_denied = group.forks_denied()
         self._drain()
+        if group is None and self.plan.status is None:
+            # Within a sandbox these would be the figures of bubblewrap's own outer process: nothing.
+            self.meter.know(self.child.cpu, self.child.peak)
         self.seen.cpu, self.seen.memory_peak = self.meter.cpu(), self.meter.peak()
         self.plan.volume.look()
         self.seen.disk_full = self.plan.volume.full
@@ -138,7 +141,7 @@ class Watch:
                 group.remove()
 
     def _notice_end(self) -> None:
-        status = self.child.wait(block=False)
+        status = self.child.ended()
         if status is None:
             return
         self.ended = time.monotonic()
