@@ -152,6 +152,20 @@ def test_after_the_last_retry_a_job_ends_as_the_platforms_fault_uncharged(
     assert rows(platform, Ledger) == []
 
 
+def test_a_run_that_somebody_stopped_from_outside_is_tried_again_uncharged(
+    platform: Platform, engine: FakeEngine, dispatcher: Dispatcher
+) -> None:
+    """As when the machine shuts down and the supervisor is asked to end."""
+    engine.default = Program(seconds=30)
+    job = make_job(platform, make_person(platform))
+    dispatcher.step()
+    advance(platform, 3)
+    engine.finish(Handle(job.id, 1), JobState.CANCELLED)
+    until_idle(dispatcher)
+    assert (read(platform, job.id).state, read(platform, job.id).run) == ("COMPLETED", 2)
+    assert [line.run for line in rows(platform, Ledger)] == [2]
+
+
 def test_pauses_between_retries_grow(platform: Platform, engine: FakeEngine, dispatcher: Dispatcher) -> None:
     engine.default = Program(seconds=0.5, result={"state": "NODE_FAIL"})
     make_job(platform, make_person(platform), max_retries=3)

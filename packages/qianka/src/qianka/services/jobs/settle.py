@@ -28,6 +28,7 @@ def settle(session: Session, platform: Platform, job: Job, number: int, result: 
     A result of a run that is no longer the job's, or of a job that has ended, is kept aside with its
     run. NODE_FAIL is the platform's fault: never charged, tried again as a new run up to the job's
     `max_retries`. A run preempted is tried again as well, but what it used is counted.
+    A run that was stopped from outside (CANCELLED, but nobody asked) counts as NODE_FAIL.
     """
     result = None if result is None else dict(result)
     state = JobState.NODE_FAIL if result is None else JobState(result["state"])
@@ -36,15 +37,16 @@ def settle(session: Session, platform: Platform, job: Job, number: int, result: 
         if run is not None and run.accepted is None:
             _close(run, state, result, platform.now(), accepted=False)
         return False
-    faulty = state is JobState.NODE_FAIL
+    # Cancelled, but not by us: the machine is being shut down, or somebody ended the supervisor.
+    faulty = state is JobState.NODE_FAIL or (state is JobState.CANCELLED and job.cancel_at is None)
     if (faulty or state is JobState.PREEMPTED) and job.cancel_at is None:
         if not faulty:
             _enter(session, platform, job, run, number, result or {})
         if not faulty or job.retries < job.max_retries:
-            _requeue(session, platform, job, run, state, result)
+            _requeue(session, platform, job, run, state, result, faulty=faulty)
             return False
-    if faulty and job.cancel_at is not None:
-        state = JobState.CANCELLED
+    if faulty:
+        state = JobState.NODE_FAIL if job.cancel_at is None else JobState.CANCELLED
     if run is not None:
         _close(run, state, result, platform.now(), accepted=True)
     if not faulty:
@@ -68,12 +70,19 @@ def end(session: Session, platform: Platform, job: Job, state: JobState, result:
 
 
 def _requeue(
-    session: Session, platform: Platform, job: Job, run: Run | None, state: JobState, result: dict[str, Any] | None
+    session: Session,
+    platform: Platform,
+    job: Job,
+    run: Run | None,
+    state: JobState,
+    result: dict[str, Any] | None,
+    *,
+    faulty: bool,
 ) -> None:
     if run is not None:
         _close(run, state, result, platform.now(), accepted=False)
     wait = 0.0
-    if state is JobState.NODE_FAIL:
+    if faulty:
         wait = delay(job.retries)
         job.retries += 1
     job.state = JobState.PENDING.value

@@ -1,0 +1,52 @@
+"""The cards of this machine, asked of NVIDIA's management library by ctypes; no library, no cards."""
+
+from __future__ import annotations
+
+import ctypes
+
+from qianka.domain.resources import Card
+
+_LIBRARY = "libnvidia-ml.so.1"
+
+
+class _Memory(ctypes.Structure):
+    """nvmlMemory_t, bytes"""
+
+    _fields_ = (("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong))
+
+
+def cards(library: str = _LIBRARY) -> tuple[Card, ...]:
+    """What the driver tells of; a card that does not answer is left out."""
+    try:
+        nvml = ctypes.CDLL(library)
+    except OSError:
+        return ()
+    if nvml.nvmlInit_v2() != 0:
+        return ()
+    try:
+        count = ctypes.c_uint()
+        if nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)) != 0:
+            return ()
+        found = (_card(nvml, index) for index in range(count.value))
+        return tuple(card for card in found if card is not None)
+    finally:
+        nvml.nvmlShutdown()
+
+
+def _card(nvml: ctypes.CDLL, index: int) -> Card | None:
+    handle, memory = ctypes.c_void_p(), _Memory()
+    name, uuid = ctypes.create_string_buffer(128), ctypes.create_string_buffer(128)
+    answers = (
+        nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(handle))
+        or nvml.nvmlDeviceGetUUID(handle, uuid, len(uuid))
+        or nvml.nvmlDeviceGetName(handle, name, len(name))
+        or nvml.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory))
+    )
+    if answers != 0:
+        return None
+    return Card(
+        index=index,
+        uuid=uuid.value.decode("ascii", "replace"),
+        model=name.value.decode("ascii", "replace"),
+        memory=int(memory.total),
+    )

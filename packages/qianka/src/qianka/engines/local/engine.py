@@ -1,0 +1,190 @@
+"""The engine of one machine: a supervisor a run, found again after a restart by its heartbeat."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from qianka import jobdir
+from qianka.domain.jobs import JobState
+from qianka.domain.resources import Node, Placement
+from qianka.engines.base import Handle, Status
+from qianka.engines.local.starters import Starter
+from qianka.engines.local.watch import Watcher
+from qianka.errors import PlatformFault, Text, Unavailable
+from qianka.jobdir import FormatError
+from qianka.jobdir.records import claim, put_result
+
+STARTING = 10.0
+"""seconds for which a claimed run may be without a heartbeat"""
+_NODES_KEPT = 60.0
+
+
+class LocalEngine:
+    """Engine, Waits, Logs and Cleans over job directories; keeps nothing that a restart would lose."""
+
+    name = "local"
+    queues = False
+
+    def __init__(self, jobs: Path, starter: Starter, nodes: Callable[[], Node], watcher: Watcher | None = None) -> None:
+        self.jobs = jobs
+        self._starter = starter
+        self._inventory = nodes
+        self._nodes: tuple[float, Node] | None = None
+        self._watcher = watcher or Watcher()
+
+    def submit(self, job: Mapping[str, Any], run: int, placement: Placement | None) -> Handle:
+        handle = Handle(str(job["job"]), run)
+        try:
+            directory = jobdir.make(self.jobs, dict(job))
+            _move_fence(directory, _fence(run, placement))
+        except FormatError as error:
+            raise PlatformFault(Text(f"作业目录不合格：{error}", f"the job directory is not fit: {error}")) from error
+        except OSError as error:
+            raise _unreadable(error) from error
+        if not os.path.isdir(jobdir.run_dir(directory, run)):
+            self._watcher.watch(handle, self._starter.start(handle.job, run))
+        return handle
+
+    def poll(self, handles: Iterable[Handle]) -> dict[Handle, Status]:
+        self._watcher.reap()
+        try:
+            return {handle: self._status(handle) for handle in handles}
+        except OSError as error:
+            raise _unreadable(error) from error
+
+    def cancel(self, handle: Handle) -> None:
+        directory = jobdir.job_dir(self.jobs, handle.job)
+        try:
+            os.makedirs(os.path.join(directory, "runs"), exist_ok=True)
+            if claim(directory, handle.run):
+                # It never began, and now it never will: a supervisor that comes late finds its run taken.
+                put_result(directory, handle.run, _never_began(handle))
+                return
+            jobdir.ask_cancel(directory)
+        except OSError as error:
+            raise _unreadable(error) from error
+        self._starter.stop(handle.job, handle.run)
+
+    def nodes(self) -> list[Node]:
+        now = time.monotonic()
+        if self._nodes is None or now - self._nodes[0] > _NODES_KEPT:
+            self._nodes = (now, self._inventory())
+        return [self._nodes[1]]
+
+    def wait(self, timeout: float) -> None:
+        self._watcher.wait(timeout)
+
+    def wake(self) -> None:
+        self._watcher.wake()
+
+    def log(self, handle: Handle, stream: str, offset: int) -> tuple[str, int]:
+        return jobdir.read_log(jobdir.job_dir(self.jobs, handle.job), handle.run, stream, offset)
+
+    def clean(self, job: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            self._starter.clean(job)
+
+    def close(self) -> None:
+        """Stop watching; what runs goes on."""
+        self._watcher.close()
+
+    def _status(self, handle: Handle) -> Status:
+        directory = jobdir.job_dir(self.jobs, handle.job)
+        result = self._ended(directory, handle)
+        if result is not None:
+            return result
+        try:
+            claimed = os.stat(jobdir.run_dir(directory, handle.run)).st_mtime
+        except FileNotFoundError:
+            return Status(state=JobState.PENDING)
+        beat = jobdir.read_beat(directory, handle.run)
+        if beat is not None and jobdir.alive(beat):
+            self._watcher.watch(handle, beat["pid"])
+            return Status(state=JobState.RUNNING, since=datetime.fromtimestamp(claimed, timezone.utc))
+        if beat is None and (self._watcher.watches(handle) or time.time() - claimed < STARTING):
+            return Status(state=JobState.RUNNING, detail="starting")
+        # It may have written its result and gone between the two looks above.
+        return self._ended(directory, handle) or Status(
+            state=JobState.NODE_FAIL, detail="its supervisor is gone and left no result"
+        )
+
+    def _ended(self, directory: str, handle: Handle) -> Status | None:
+        try:
+            result = jobdir.read_result(directory, handle.run)
+            if result is None:
+                return None
+            state = JobState(result["state"])
+            if not state.ended:
+                raise FormatError(f"{state.value} is no end")
+        except (FormatError, KeyError, ValueError) as error:
+            # Nothing unreadable may become a grade: the run counts as lost.
+            return Status(state=JobState.NODE_FAIL, detail=f"its result cannot be read: {error}")
+        return Status(state=state, result=result)
+
+
+def _move_fence(directory: str, fence: dict[str, Any]) -> None:
+    """Raises PlatformFault when a later run has begun: who asks has been overtaken by another worker."""
+    present = jobdir.read_fence(directory)
+    if present is not None and present.get("run", 0) > fence["run"]:
+        raise PlatformFault(
+            Text("已有更新的一次运行", f"run {present['run']} has begun already; run {fence['run']} is too late")
+        )
+    if present != fence:
+        jobdir.set_fence(directory, fence)
+
+
+def _fence(run: int, placement: Placement | None) -> dict[str, Any]:
+    if placement is None:
+        return {"run": run, "node": os.uname().nodename, "cores": [], "cards": []}
+    return {
+        "run": run,
+        "node": placement.node,
+        "cores": list(placement.cores),
+        "cards": [asdict(card) for card in placement.cards],
+    }
+
+
+def _never_began(handle: Handle) -> dict[str, Any]:
+    now = datetime.now(timezone.utc).isoformat()
+    return {
+        "format": 1,
+        "job": handle.job,
+        "run": handle.run,
+        "state": JobState.CANCELLED.value,
+        "exit_code": None,
+        "signal": None,
+        "reason": {"code": "cancelled", "limit": None, "measured": None, "text": None},
+        "started_at": now,
+        "ended_at": now,
+        "wall": 0.0,
+        "cpu": None,
+        "peak_memory": None,
+        "peak_card_memory": None,
+        "gpu_seconds": 0.0,
+        "cpu_seconds": 0.0,
+        "node": os.uname().nodename,
+        "isolation": "none",
+        "missing": [],
+        "measured": {},
+        "output": {"stdout": 0, "stderr": 0},
+        "out": {"files": 0, "bytes": 0, "refused": []},
+        "cores": [],
+        "threads": 1,
+        "left_after": 0,
+        "pids_denied": 0,
+        "disturbed": None,
+    }
+
+
+def _unreadable(error: OSError) -> Unavailable:
+    return Unavailable(
+        Text(f"作业目录读写不了：{error}", f"the job directories cannot be read or written: {error}"),
+        Text("检查磁盘和数据目录的权限", "look at the disk and the rights of the data directory"),
+    )
