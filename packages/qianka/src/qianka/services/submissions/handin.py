@@ -1,0 +1,301 @@
+"""Handing in: one upload becomes exactly one submission with a receipt, however often it is retried.
+
+The order makes a crash at any point harmless: the tree and the archive are in their places, named by
+their content, before the one transaction that records submission, receipt and attempt together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from qianka import intake, receipts
+from qianka.errors import Conflict, Forbidden, PlatformFault, Refused, Text
+from qianka.grading import labfile
+from qianka.grading.model import Handin
+from qianka.grading.reader import LabError
+from qianka.ids import new_id
+from qianka.services import access, audit, events
+from qianka.services.platform import Caller, Platform
+from qianka.services.submissions import limits, storage
+from qianka.store.repos import people, submissions
+from qianka.store.tables import Attempt, Cohort, Lab, Person, Receipt, Submission
+
+PLATFORM = "Qianka"
+KEY_FILE = "receipt.pem"
+
+
+class HandedIn(NamedTuple):
+    """What became of a hand-in; an invalid one has neither receipt nor attempt.
+
+    `again`: it was there already, this was a retry.
+    """
+
+    submission: Submission
+    receipt: Receipt | None
+    attempt: Attempt | None
+    again: bool = False
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where somebody hands in: all that the rules ask about."""
+
+    cohort: Cohort
+    lab: Lab
+    rules: Handin
+    person: Person
+    is_staff: bool
+
+
+@dataclass(frozen=True)
+class Upload:
+    """The uploaded archive as the server measured it."""
+
+    path: Path
+    filename: str
+    sha256: str
+    size: int
+    key: str
+    received_at: datetime
+
+
+def hand_in(
+    platform: Platform,
+    caller: Caller,
+    cohort_slug: str,
+    lab_slug: str,
+    archive: Path,
+    filename: str,
+    key: str,
+    *,
+    sha256: str | None = None,
+    size: int | None = None,
+) -> HandedIn:
+    """Take an uploaded archive (a complete file in `incoming`) as the caller's hand-in.
+
+    `key` makes a retry the same hand-in; `sha256` and `size` are the server's own figures from the
+    upload, measured here when not given. A hand-in that breaks a rule of intake is recorded as
+    invalid, costs no try, and comes back with its `refusal`. Raises NotFound, Forbidden (suspended),
+    Conflict (not open, past due, key used for something else), OverLimit (tries, quota), Unavailable.
+    """
+    now = platform.now()
+    with platform.store.reading() as session:
+        place = place_of(session, platform, caller, cohort_slug, lab_slug)
+        if sha256 is None or size is None:
+            sha256, size = storage.hash_file(archive)
+        upload = Upload(archive, filename, sha256, size, key, now)
+        before = _again(session, place, upload)
+        if before is not None:
+            archive.unlink(missing_ok=True)
+            return before
+        _check(session, platform, caller, place, upload)
+    try:
+        tree = intake.take(archive, platform.folders.trees, storage.rules_of(place.rules), filename)
+    except Refused as refusal:
+        handed = _record(platform, caller, place, upload, _invalid(place, upload, refusal), None)
+        archive.unlink(missing_ok=True)
+        return handed
+    storage.keep_archive(platform, archive, sha256)
+    handed = _record(platform, caller, place, upload, _accepted(place, upload, tree), tree)
+    platform.wake_worker()
+    return handed
+
+
+def place_of(session: Session, platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str) -> Place:
+    """The place where the caller hands in. Raises NotFound, Forbidden, PlatformFault for a broken lab."""
+    cohort = access.cohort_for(session, caller, cohort_slug)
+    lab = access.lab_for(session, caller, cohort, lab_slug)
+    access.require_active(session, caller, cohort.id)
+    person = None if caller.person_id is None else session.get(Person, caller.person_id)
+    if person is None:
+        raise Forbidden(Text("平台自身不能提交", "the platform itself hands nothing in"))
+    try:
+        spec = labfile.load(platform.folders.labs / cohort.slug / lab.slug / lab.version)
+    except LabError as error:
+        raise PlatformFault(
+            Text(f"实验 {lab.slug} 的定义读不了", f"the definition of lab {lab.slug} cannot be read"),
+            Text("请教师重新发布这个实验；这不占次数", "ask the teacher to publish it again; this costs no try"),
+            reason="broken_lab",
+        ) from error
+    return Place(cohort, lab, spec.handin, person, access.is_staff(session, caller, cohort.id))
+
+
+@lru_cache(maxsize=8)
+def signing_key(path: Path) -> receipts.Key:
+    """The platform's key, read once a process."""
+    return receipts.load_or_make_key(path)
+
+
+def key_of(platform: Platform) -> receipts.Key:
+    """The key that signs this platform's receipts."""
+    return signing_key(platform.folders.secrets / KEY_FILE)
+
+
+def _check(session: Session, platform: Platform, caller: Caller, place: Place, upload: Upload) -> bool:
+    """Whether it is late; raises when it is not to be taken at all. Staff may try a lab at any time."""
+    access.require_active(session, caller, place.cohort.id)
+    if place.is_staff:
+        return False
+    is_late = limits.check_time(place.cohort, place.lab, place.rules, upload.received_at)
+    limits.check_tries(
+        limits.tries_of(
+            session, place.cohort, place.lab, place.rules, place.person.id, upload.received_at, is_staff=False
+        )
+    )
+    limits.check_quota(session, platform, place.person.id, upload.sha256, upload.size)
+    return is_late
+
+
+def _again(session: Session, place: Place, upload: Upload) -> HandedIn | None:
+    """The hand-in that this key made before. Raises Conflict when it was another one."""
+    found = submissions.by_key(session, place.person.id, upload.key)
+    if found is None:
+        return None
+    if found.lab_id != place.lab.id or found.archive_sha256 != upload.sha256:
+        raise Conflict(
+            Text("这个 Idempotency-Key 已经用于另一份提交", "this Idempotency-Key was used for another hand-in"),
+            Text("新的提交换一个新的随机值", "take a new random value for a new hand-in"),
+            reason="key_reused",
+        )
+    attempt = submissions.newest_attempts(session, [found.id]).get(found.id)
+    return HandedIn(found, submissions.receipt_of(session, found.id), attempt, again=True)
+
+
+def _record(
+    platform: Platform, caller: Caller, place: Place, upload: Upload, submission: Submission, tree: intake.Tree | None
+) -> HandedIn:
+    """Write everything in one transaction; when a retry was quicker, that one counts."""
+    key = key_of(platform) if tree is not None else None
+    try:
+        with platform.store.transaction() as session:
+            people.lock_person(session, place.person.id)
+            before = _again(session, place, upload)
+            if before is not None:
+                return before
+            if tree is None or key is None:
+                return _write_invalid(session, platform, caller, place, submission)
+            submission.late = _check(session, platform, caller, place, upload)
+            return _write_accepted(session, platform, caller, place, submission, key)
+    except IntegrityError:
+        with platform.store.reading() as session:
+            before = _again(session, place, upload)
+        if before is None:
+            raise
+        return before
+
+
+def _write_invalid(
+    session: Session, platform: Platform, caller: Caller, place: Place, submission: Submission
+) -> HandedIn:
+    session.add(submission)
+    reason = (submission.refusal or {}).get("reason")
+    audit.record(session, platform, caller, "submission.invalid", submission.id, lab=place.lab.slug, reason=reason)
+    session.flush()
+    return HandedIn(submission, None, None)
+
+
+def _write_accepted(
+    session: Session, platform: Platform, caller: Caller, place: Place, submission: Submission, key: receipts.Key
+) -> HandedIn:
+    now = submission.submitted_at
+    for older in submissions.take_back_queued(session, place.lab.id, place.person.id, now):
+        events.emit(session, platform, f"attempt:{older.id}", "cancelled", state="cancelled", by=submission.id)
+    session.add(submission)
+    session.flush()
+    receipt = _receipt(place, submission, key)
+    attempt = Attempt(
+        id=new_id("a"),
+        submission_id=submission.id,
+        lab_id=place.lab.id,
+        person_id=place.person.id,
+        number=1,
+        lab_version=place.lab.version,
+        queued_at=now,
+    )
+    session.add_all([receipt, attempt])
+    events.emit(session, platform, f"attempt:{attempt.id}", "queued", state="queued", submission=submission.id)
+    audit.record(session, platform, caller, "submission.accept", submission.id, lab=place.lab.slug, receipt=receipt.id)
+    session.flush()
+    return HandedIn(submission, receipt, attempt)
+
+
+def _receipt(place: Place, submission: Submission, key: receipts.Key) -> Receipt:
+    receipt_id = new_id("r")
+    body = receipts.make_body(
+        receipt=receipt_id,
+        submission=submission.id,
+        platform=PLATFORM,
+        login=place.person.login,
+        student_number=place.person.student_number,
+        cohort=place.cohort.slug,
+        lab=place.lab.slug,
+        submitted_at=submission.submitted_at,
+        is_late=submission.late,
+        filename=submission.filename,
+        size=submission.size,
+        archive_sha256=submission.archive_sha256,
+        tree_sha256=submission.tree_sha256 or "",
+        files=submission.files,
+        notes=submission.notes,
+    )
+    signed = receipts.sign(key, body)
+    return Receipt(
+        id=receipt_id,
+        submission_id=submission.id,
+        body=signed.body,
+        signature=signed.signature,
+        key_id=signed.key_id,
+        created_at=submission.submitted_at,
+    )
+
+
+def _accepted(place: Place, upload: Upload, tree: intake.Tree) -> Submission:
+    return _submission(
+        place,
+        upload,
+        state="accepted",
+        charged=not place.is_staff,
+        tree_sha256=tree.digest,
+        files=[{"path": file.path, "size": file.size, "sha256": file.sha256} for file in tree.files],
+        notes=[note._asdict() for note in tree.notes],
+    )
+
+
+def _invalid(place: Place, upload: Upload, refusal: Refused) -> Submission:
+    hint = refusal.hint or Text("", "")
+    return _submission(
+        place,
+        upload,
+        state="invalid",
+        charged=False,
+        refusal={
+            "reason": refusal.reason,
+            "zh": refusal.message.zh,
+            "en": refusal.message.en,
+            "hint_zh": hint.zh,
+            "hint_en": hint.en,
+        },
+    )
+
+
+def _submission(place: Place, upload: Upload, **fields: Any) -> Submission:
+    name = "".join(letter for letter in upload.filename if letter.isprintable())
+    return Submission(
+        id=new_id("s"),
+        cohort_id=place.cohort.id,
+        lab_id=place.lab.id,
+        person_id=place.person.id,
+        idempotency_key=upload.key,
+        filename=name[:200] or "handin",
+        size=upload.size,
+        archive_sha256=upload.sha256,
+        submitted_at=upload.received_at,
+        **fields,
+    )

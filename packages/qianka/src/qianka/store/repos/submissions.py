@@ -1,0 +1,129 @@
+"""Queries on hand-ins, their receipts and what is queued of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Select, func, select, update
+from sqlalchemy.orm import Session
+
+from qianka.store.tables import Attempt, Cohort, Lab, Person, Receipt, Submission
+
+_CHUNK = 500
+
+
+def by_key(session: Session, person_id: int, key: str) -> Submission | None:
+    """The hand-in that a person made with an idempotency key."""
+    return session.scalar(
+        select(Submission).where(Submission.person_id == person_id, Submission.idempotency_key == key)
+    )
+
+
+def receipt_of(session: Session, submission_id: str) -> Receipt | None:
+    """The receipt of a hand-in; an invalid one has none."""
+    return session.scalar(select(Receipt).where(Receipt.submission_id == submission_id))
+
+
+def newest_attempts(session: Session, submission_ids: Sequence[str]) -> dict[str, Attempt]:
+    """The newest grading of each hand-in."""
+    found: dict[str, Attempt] = {}
+    for start in range(0, len(submission_ids), _CHUNK):
+        part = submission_ids[start : start + _CHUNK]
+        query = select(Attempt).where(Attempt.submission_id.in_(part)).order_by(Attempt.number)
+        found.update({attempt.submission_id: attempt for attempt in session.scalars(query)})
+    return found
+
+
+def charged_between(session: Session, lab_id: int, person_id: int, start: datetime, end: datetime) -> int:
+    """How many hand-ins of a person in a lab used up a try from `start` until before `end`."""
+    query = select(func.count()).where(
+        Submission.lab_id == lab_id,
+        Submission.person_id == person_id,
+        Submission.state == "accepted",
+        Submission.charged.is_(True),
+        Submission.submitted_at >= start,
+        Submission.submitted_at < end,
+    )
+    return session.scalar(query) or 0
+
+
+def stored_bytes(session: Session, person_id: int, without: str) -> int:
+    """Bytes of a person's archives, each content once, leaving out the one with hash `without`."""
+    sizes = (
+        select(func.max(Submission.size).label("size"))
+        .where(
+            Submission.person_id == person_id,
+            Submission.state == "accepted",
+            Submission.archive_sha256 != without,
+        )
+        .group_by(Submission.archive_sha256)
+        .subquery()
+    )
+    return session.scalar(select(func.coalesce(func.sum(sizes.c.size), 0))) or 0
+
+
+def take_back_queued(session: Session, lab_id: int, person_id: int, now: datetime) -> list[Attempt]:
+    """Cancel the gradings of a person in a lab that have not begun, and give their tries back."""
+    waiting = select(Attempt).where(
+        Attempt.lab_id == lab_id,
+        Attempt.person_id == person_id,
+        Attempt.state == "queued",
+        Attempt.why == "handin",
+    )
+    taken = []
+    for attempt in session.scalars(waiting.with_for_update()):
+        attempt.state, attempt.verdict, attempt.ended_at = "cancelled", "cancelled", now
+        taken.append(attempt)
+    ids = [attempt.submission_id for attempt in taken]
+    if ids:
+        session.execute(update(Submission).where(Submission.id.in_(ids)).values(charged=False))
+    return taken
+
+
+def listed(
+    session: Session,
+    cohort_id: int,
+    *,
+    lab_id: int | None = None,
+    person_id: int | None = None,
+    before: str | None = None,
+    limit: int = 100,
+) -> list[tuple[Submission, Lab, Person]]:
+    """Hand-ins of a cohort, newest first; `before`: only those older than the one with that id."""
+    query = _with_lab_and_person().where(Submission.cohort_id == cohort_id)
+    if lab_id is not None:
+        query = query.where(Submission.lab_id == lab_id)
+    if person_id is not None:
+        query = query.where(Submission.person_id == person_id)
+    if before is not None:
+        query = query.where(Submission.id < before)
+    rows = session.execute(query.order_by(Submission.id.desc()).limit(limit))
+    return [(submission, lab, person) for submission, lab, person in rows]
+
+
+def with_lab_and_person(session: Session, submission_id: str) -> tuple[Submission, Lab, Person, Cohort]:
+    """A hand-in with all that it belongs to."""
+    query = _with_lab_and_person().add_columns(Cohort).join(Cohort, Cohort.id == Submission.cohort_id)
+    row = session.execute(query.where(Submission.id == submission_id)).one()
+    return row[0], row[1], row[2], row[3]
+
+
+def known_archives(session: Session, hashes: Sequence[str]) -> set[str]:
+    """Which of the content hashes an accepted hand-in has."""
+    found: set[str] = set()
+    for start in range(0, len(hashes), _CHUNK):
+        part = hashes[start : start + _CHUNK]
+        query = select(Submission.archive_sha256).where(
+            Submission.archive_sha256.in_(part), Submission.state == "accepted"
+        )
+        found.update(session.scalars(query))
+    return found
+
+
+def _with_lab_and_person() -> Select[tuple[Submission, Lab, Person]]:
+    return (
+        select(Submission, Lab, Person)
+        .join(Lab, Lab.id == Submission.lab_id)
+        .join(Person, Person.id == Submission.person_id)
+    )
