@@ -169,6 +169,14 @@ def lab_for(session: Session, caller: Caller, cohort: Cohort, slug: str) -> Lab:
     return lab
 
 
+def board_for(session: Session, caller: Caller, lab_id: int) -> Lab:
+    """The lab whose board it is, in a cohort that the caller is in; raises NotFound."""
+    lab = session.get(Lab, lab_id)
+    if lab is None or not (caller.is_admin or membership(session, caller, lab.cohort_id)):
+        raise _nothing("排行榜", "board", str(lab_id))
+    return lab
+
+
 def submission_for(session: Session, caller: Caller, submission_id: str) -> Submission:
     """A submission that is the caller's own or in a cohort of theirs as staff; raises NotFound."""
     submission = session.get(Submission, submission_id)

@@ -106,12 +106,51 @@ def create_person(
             session.flush()
             audit.record(session, platform, caller, "person.create", wanted, is_admin=is_admin)
     except IntegrityError as error:
-        raise Conflict(
-            Text(f"登录名 {wanted} 或学号已有人用", f"the login {wanted} or the student number is taken"),
-            Text("换一个，或把已有的人加入课程班", "choose another, or add the existing person to the cohort"),
-            reason="login_taken",
-        ) from error
+        raise _taken(wanted) from error
     return person, None if hashed is not None else code
+
+
+def add_to_cohort(
+    platform: Platform,
+    caller: Caller,
+    cohort_slug: str,
+    *,
+    login: str,
+    name: str,
+    student_number: str | None = None,
+    email: str | None = None,
+    role: Role = Role.STUDENT,
+    section: str = "",
+) -> tuple[Enrollment, Person, str | None]:
+    """Add somebody to a cohort by hand, with a new account where the login is new (then with its code).
+
+    Raises Forbidden (staff only; staff are added by a teacher), NotFound, BadInput, Conflict.
+    """
+    wanted = check_login(login)
+    code: str | None = None
+    try:
+        with platform.store.transaction() as session:
+            cohort = access.cohort_for(session, caller, cohort_slug)
+            access.require_staff(session, caller, cohort.id)
+            if role in STAFF:
+                access.require_teacher(session, caller, cohort.id)
+            if people.person_by_login(session, wanted) is None:
+                _, code = add_person(
+                    session,
+                    platform,
+                    login=wanted,
+                    name=name.strip(),
+                    student_number=student_number,
+                    email=email,
+                    demo=cohort.demo,
+                )
+                session.flush()
+                audit.record(session, platform, caller, "person.create", wanted, cohort=cohort.slug)
+    except IntegrityError as error:
+        raise _taken(wanted) from error
+    row = enroll(platform, caller, cohort_slug, wanted, role, section)
+    with platform.store.reading() as session:
+        return row, access.person_for(session, caller, wanted), code
 
 
 def enroll(
@@ -223,6 +262,14 @@ def set_profile(
             person.language = language
         audit.record(session, platform, caller, "person.profile", person.login, show_name=person.show_name)
         return person
+
+
+def _taken(login: str) -> Conflict:
+    return Conflict(
+        Text(f"登录名 {login} 或学号已有人用", f"the login {login} or the student number is taken"),
+        Text("换一个，或把已有的人加入课程班", "choose another, or add the existing person to the cohort"),
+        reason="login_taken",
+    )
 
 
 def _store_password(platform: Platform, caller: Caller, person: Person, password: str) -> None:
