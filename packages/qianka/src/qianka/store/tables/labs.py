@@ -26,6 +26,8 @@ class Lab(Base):
     opens_at: Mapped[datetime | None]
     due_at: Mapped[datetime | None]
     published_at: Mapped[datetime]
+    published_by: Mapped[int | None] = mapped_column(ForeignKey("person.id"))
+    """whose name the platform's own jobs for this lab carry"""
 
 
 class Reference(Base):
