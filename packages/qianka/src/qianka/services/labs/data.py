@@ -142,9 +142,9 @@ def _adopt(platform: Platform, folder: VersionFolder, job: Job) -> bool:
     out = platform.folders.jobs / job.id / "out"
     problem = _problem_of(out, loaded(folder))
     if problem is not None:
-        _log.warning("data of %s: %s", folder.root, problem)
+        _log.warning("data of %s: %s", folder.source, problem)
         return False
-    aside = folder.root / f".made-{secrets.token_hex(8)}"
+    aside = folder.side / f".made-{secrets.token_hex(8)}"
     try:
         shutil.copytree(out, aside)
         for path in [aside, *aside.rglob("*")]:

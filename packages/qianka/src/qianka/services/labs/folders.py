@@ -1,9 +1,9 @@
-"""The folder of a published version: labs/COHORT/SLUG/VERSION.
+"""The folders of a published version, below labs/COHORT/SLUG.
 
-source/      what the teacher published, without samples
-secret/seed  what the hidden inputs of this cohort are perturbed by
-made/        train/ test/ answers/ public/, once they are prepared
-public.zip   what students may have
+VERSION/           what the teacher published, without samples
+VERSION.data/      secret/seed: what this cohort's hidden inputs are perturbed by
+                   made/: train/ test/ answers/ public/, once they are prepared
+                   public.zip: what students may have
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from qianka.services.platform import Platform
 class VersionFolder:
     """Where the parts of one published version lie."""
 
-    root: Path
+    source: Path
 
     @property
-    def source(self) -> Path:
-        return self.root / "source"
+    def side(self) -> Path:
+        return self.source.with_name(self.source.name + ".data")
 
     @property
     def secret(self) -> Path:
-        return self.root / "secret"
+        return self.side / "secret"
 
     @property
     def made(self) -> Path:
-        return self.root / "made"
+        return self.side / "made"
 
     @property
     def public(self) -> Path:
-        return self.root / "public.zip"
+        return self.side / "public.zip"
 
 
 def version_folder(platform: Platform, cohort_slug: str, lab_slug: str, version: str) -> VersionFolder:

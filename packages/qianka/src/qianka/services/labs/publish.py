@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import re
 import secrets
 import shutil
@@ -58,7 +57,7 @@ def publish(
         cohort = access.cohort_for(session, caller, cohort_slug)
         access.require_teacher(session, caller, cohort.id)
     version = content_hash(folder)
-    _place(platform, cohort, slug, version, folder, report.lab)
+    _place(platform, cohort, slug, version, folder)
     with platform.store.transaction() as session:
         lab = _record(session, platform, caller, cohort, slug, version, report.lab, due, opens)
         data.start(session, platform, cohort, lab, again=True)
@@ -97,7 +96,7 @@ def content_hash(folder: Path) -> str:
 def seed_of(cohort: Cohort, slug: str, version: str) -> str:
     """What this cohort's hidden inputs are perturbed by: the same for one version, told to nobody."""
     message = f"{slug}/{version}".encode()
-    return hmac.new(cohort.secret.encode(), message, hashlib.sha256).hexdigest()[:16]
+    return hmac.new(cohort.secret.encode(), message, hashlib.sha256).hexdigest()
 
 
 def _record(
@@ -135,30 +134,37 @@ def _record(
     return lab
 
 
-def _place(platform: Platform, cohort: Cohort, slug: str, version: str, folder: Path, rules: LabRules) -> VersionFolder:
-    """Copy the lab to its place; one rename makes it whole or not there."""
+def _place(platform: Platform, cohort: Cohort, slug: str, version: str, folder: Path) -> None:
+    """Copy the lab to its place; a rename makes it whole or not there."""
     target = version_folder(platform, cohort.slug, slug, version)
     if target.source.is_dir():
-        return target
-    target.root.parent.mkdir(parents=True, exist_ok=True)
-    aside = VersionFolder(target.root.parent / f".new-{secrets.token_hex(8)}")
+        return
+    target.source.parent.mkdir(parents=True, exist_ok=True)
+    aside = VersionFolder(target.source.with_name(f".new-{secrets.token_hex(8)}"))
     try:
-        _copy(folder, aside.source)
-        aside.secret.mkdir()
+        aside.secret.mkdir(parents=True)
         (aside.secret / "seed").write_text(seed_of(cohort, slug, version) + "\n", "ascii")
+        _copy(folder, aside.source)
         if is_ready_made(folder):
             for name in (*MADE, "public"):
                 if (folder / "data" / name).is_dir():
                     shutil.copytree(folder / "data" / name, aside.made / name)
             data.make_public(aside)
-        open_up(aside.root)
-        os.replace(aside.root, target.root)
-    except OSError:
-        if not target.source.is_dir():  # another process may have published the same version meanwhile
-            raise
+        for part, place in ((aside.side, target.side), (aside.source, target.source)):
+            open_up(part)
+            _move(part, place)
     finally:
-        shutil.rmtree(aside.root, ignore_errors=True)
-    return target
+        shutil.rmtree(aside.side, ignore_errors=True)
+        shutil.rmtree(aside.source, ignore_errors=True)
+
+
+def _move(part: Path, place: Path) -> None:
+    """Rename `part` to `place`, unless another process has put the same there meanwhile."""
+    try:
+        part.replace(place)
+    except OSError:
+        if not place.is_dir():
+            raise
 
 
 def _published(folder: Path) -> list[Path]:

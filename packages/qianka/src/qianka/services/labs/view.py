@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from qianka.errors import Text, Unavailable
+from qianka.errors import NotFound, Text, Unavailable
 from qianka.services import access
 from qianka.services.labs.folders import version_folder
 from qianka.services.platform import Caller, Platform
@@ -20,15 +20,26 @@ def list_labs(platform: Platform, caller: Caller, cohort_slug: str) -> list[Lab]
         found = repo.of_cohort(session, cohort.id)
         if access.is_staff(session, caller, cohort.id):
             return found
-    now = platform.now()
-    return [lab for lab in found if lab.opens_at is None or lab.opens_at <= now]
+    return [lab for lab in found if _is_open(platform, lab)]
 
 
 def get(platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str) -> Lab:
-    """One lab; raises NotFound."""
+    """One lab; raises NotFound, for students also before it opens."""
     with platform.store.reading() as session:
         cohort = access.cohort_for(session, caller, cohort_slug)
-        return access.lab_for(session, caller, cohort, lab_slug)
+        lab = access.lab_for(session, caller, cohort, lab_slug)
+        staff = access.is_staff(session, caller, cohort.id)
+    if not staff and not _is_open(platform, lab):
+        raise NotFound(
+            Text(f"实验 {lab_slug} 还没有开放", f"the lab {lab_slug} is not open yet"),
+            Text("用 qianka lab list 查看有哪些", "see which there are: qianka lab list"),
+            reason="no_lab",
+        )
+    return lab
+
+
+def _is_open(platform: Platform, lab: Lab) -> bool:
+    return lab.opens_at is None or lab.opens_at <= platform.now()
 
 
 def public_version(platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str) -> Path:

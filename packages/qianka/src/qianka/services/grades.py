@@ -1,0 +1,135 @@
+"""Grades: one's own, a cohort's, and the file for the registry."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, field
+from typing import Any
+
+from qianka.services import access, audit
+from qianka.services.platform import Caller, Platform
+from qianka.store.repos import attempts as repo
+from qianka.store.repos import labs as lab_repo
+from qianka.store.repos import people
+from qianka.store.tables import Grade
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MyGrade:
+    """What counts for the caller in one lab; `points` None: nothing graded yet."""
+
+    cohort: str
+    lab: str
+    title: str
+    title_en: str
+    verdict: str | None
+    points: float | None
+    max_points: float | None
+    attempt: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradeLine:
+    """One student of a cohort with the grades by lab."""
+
+    login: str
+    student_number: str | None
+    name: str
+    section: str
+    active: bool
+    grades: dict[str, Grade] = field(default_factory=dict)
+
+    @property
+    def total(self) -> float:
+        """The sum of all points."""
+        return round(sum(grade.points for grade in self.grades.values()), 2)
+
+
+def mine(platform: Platform, caller: Caller) -> list[MyGrade]:
+    """The caller's grades in all cohorts, labs without one included."""
+    found = []
+    with platform.store.reading() as session:
+        if caller.person_id is None:
+            return []
+        have = {grade.lab_id: grade for grade, _ in repo.grades_of_person(session, caller.person_id)}
+        for cohort, _ in people.cohorts_of(session, caller.person_id):
+            for lab in lab_repo.of_cohort(session, cohort.id):
+                grade = have.get(lab.id)
+                is_open = lab.opens_at is None or lab.opens_at <= platform.now()
+                if grade is None and not is_open:
+                    continue
+                found.append(
+                    MyGrade(
+                        cohort=cohort.slug,
+                        lab=lab.slug,
+                        title=lab.title,
+                        title_en=lab.title_en,
+                        verdict=None if grade is None else grade.verdict,
+                        points=None if grade is None else grade.points,
+                        max_points=None if grade is None else grade.max_points,
+                        attempt=None if grade is None else grade.attempt_id,
+                    )
+                )
+    return found
+
+
+def of_cohort(platform: Platform, caller: Caller, cohort_slug: str) -> list[GradeLine]:
+    """Every student of a cohort with their grades; for staff. Raises NotFound, Forbidden."""
+    with platform.store.reading() as session:
+        cohort = access.cohort_for(session, caller, cohort_slug)
+        access.require_staff(session, caller, cohort.id)
+        slugs = {lab.id: lab.slug for lab in lab_repo.of_cohort(session, cohort.id)}
+        by_person: dict[int, dict[str, Grade]] = {}
+        for grade in repo.grades_of_cohort(session, cohort.id):
+            by_person.setdefault(grade.person_id, {})[slugs[grade.lab_id]] = grade
+        return [
+            GradeLine(
+                login=person.login,
+                student_number=person.student_number,
+                name=person.name,
+                section=enrolled.section,
+                active=enrolled.state == "active",
+                grades=by_person.get(person.id, {}),
+            )
+            for person, enrolled in repo.students(session, cohort.id)
+        ]
+
+
+def export_csv(platform: Platform, caller: Caller, cohort_slug: str) -> bytes:
+    """The grades of a cohort as CSV for a spreadsheet: UTF-8 with BOM, numbers of students kept as text.
+
+    No cell can become a formula. Raises NotFound, Forbidden.
+    """
+    lines = of_cohort(platform, caller, cohort_slug)
+    with platform.store.transaction() as session:
+        cohort = access.cohort_for(session, caller, cohort_slug)
+        slugs = [lab.slug for lab in lab_repo.of_cohort(session, cohort.id)]
+        audit.record(session, platform, caller, "grades.export", f"cohort:{cohort_slug}", rows=len(lines))
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    writer.writerow(["学号", "姓名", "班级", "账号", "在册", *slugs, "合计"])
+    for line in lines:
+        points: list[Any] = [_points(line.grades.get(slug)) for slug in slugs]
+        person = [_as_text(line.student_number or ""), *map(_cell, (line.name, line.section, line.login))]
+        writer.writerow([*person, "是" if line.active else "否", *points, f"{line.total:g}"])
+    return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")
+
+
+def _points(grade: Grade | None) -> str:
+    return "" if grade is None else f"{grade.points:g}"
+
+
+def _cell(text: str) -> str:
+    """`text`, with an apostrophe before anything that a spreadsheet would calculate."""
+    return "'" + text if text.startswith(_FORMULA) else text
+
+
+def _as_text(number: str) -> str:
+    """A student number that a spreadsheet leaves alone: a tab before digits keeps zeros and long numbers.
+
+    Whoever reads the file strips white space, as the roster import does.
+    """
+    return "\t" + number if number.isdigit() else _cell(number)
