@@ -171,6 +171,9 @@ def _clean(folder: int, parts: tuple[str, ...], report: Report, owner: tuple[int
         is_folder = stat.st_mode & 0o170000 == 0o040000
         inner = _open(folder, name, is_folder)
         try:
+            opened = os.fstat(inner)
+            if (opened.st_ino, opened.st_dev) != (stat.st_ino, stat.st_dev) or (not is_folder and opened.st_nlink != 1):
+                continue  # swapped while we looked: its owner plays games, and is not helped with it
             os.fchmod(inner, 0o755 if is_folder else 0o644)
             if owner is not None and (stat.st_uid, stat.st_gid) != owner:
                 os.fchown(inner, *owner)

@@ -5,6 +5,8 @@ They do not replace control groups: sixteen processes may each stay below any of
 
 from __future__ import annotations
 
+import os
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -45,4 +47,6 @@ def apply(bounds: dict[str, int]) -> None:
 
 def counted(argv: list[str], processes: int) -> list[str]:
     """`argv` with its processes counted inside the sandbox: outside, all others of the user would count too."""
+    if not os.access(PRLIMIT, os.X_OK):
+        return argv
     return [PRLIMIT, f"--nproc={processes}:{processes}", "--", *argv]

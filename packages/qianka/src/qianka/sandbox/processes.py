@@ -32,6 +32,10 @@ class Tree:
         self.peak = max(self.peak, memory)
         return memory
 
+    def look_at(self, pid: int) -> None:
+        """CPU time of one process and those it waited for."""
+        self.cpu = max(self.cpu, _cpu(pid))
+
 
 def descendants(root: int) -> list[int]:
     """`root` and all processes that come from it and have not left their parents."""

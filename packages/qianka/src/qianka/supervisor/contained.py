@@ -87,6 +87,8 @@ def _missing(
     missing = []
     if not grouped:
         missing.append("control_groups")
+        if not os.access(bounds.PRLIMIT, os.X_OK):
+            missing.append("process_limit")
     if uid is None:
         missing.append("own_uid")
     if job["volume"] == "tmpfs" and volume.kind == "folder":

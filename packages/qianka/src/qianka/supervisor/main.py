@@ -42,7 +42,11 @@ def main(words: list[str]) -> int:
         return USAGE
     _leave_the_starter()
     wake = _listen()
-    rights = Rights(options.directory)
+    try:
+        rights = Rights(options.directory)
+    except OSError as error:
+        os.write(2, f"supervisor: no job directory: {error}\n".encode("utf-8", "backslashreplace"))
+        return USAGE
     if not records.claim(options.directory, options.run):
         return TAKEN
     beat.write_beat(options.directory, options.run)
@@ -71,6 +75,9 @@ def _supervise(
     if options.fault is not None:
         raise plans.Unfit(options.fault)
     contained = job["isolation"]["backend"] == "bubblewrap"
+    if not contained and (options.stage is not None or rights.lowered):
+        # The program would get root's rights, at the wish of a service that has none.
+        raise plans.Unfit("started by the launcher, a run needs a sandbox")
     if contained and options.bwrap is None:
         options.bwrap = _known_bubblewrap(options.directory)
     group, why = plans.make_group(job, options.run, rights)

@@ -41,6 +41,12 @@ class Meter:
         """Seconds after which the next look is due."""
         return 0.1 if self.group is not None else min(self._pause, 0.1)
 
+    def hear(self, init: int) -> None:
+        """Add what process `init` knows of those it waited for; nothing when it is gone already."""
+        if self.group is None:
+            self.tree.look_at(init)
+            self._seen = self._seen or self.tree.cpu > 0
+
     def know(self, cpu: float, peak: int) -> None:
         """What the system told at the end of a process outside any sandbox: CPU seconds, bytes."""
         self._seen = True

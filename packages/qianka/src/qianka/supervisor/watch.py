@@ -184,6 +184,9 @@ class Watch:
                 self.init = int(told["child-pid"])
             if "exit-code" in told:
                 self.seen.told_exit = True
+                if self.init is not None:
+                    # The sandbox's first process has waited for the command: for a moment it knows its CPU time.
+                    self.meter.hear(self.init)
                 self.seen.code = int(told["exit-code"])
 
     def _tick(self, elapsed: float) -> None:

@@ -1,0 +1,162 @@
+"""What the launcher does for the service: start, kill, clean. Each request names a job; the rest is read here."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from qianka.jobdir import out as pickup
+from qianka.jobdir import records, spec
+from qianka.jobdir.codec import FormatError
+from qianka.jobdir.layout import run_dir, safe_id
+from qianka.launcher import system
+from qianka.launcher.sources import NotAllowed, Sources
+from qianka.launcher.stage import Stage
+from qianka.launcher.uids import NoneFree, UidPool, supervisors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+SUPERVISOR = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "supervisor", "__main__.py")
+TERM = 15
+
+
+class Refusal(Exception):
+    """A request that is not granted; the message is the answer."""
+
+
+class Launcher:
+    """Root's hand for one data directory; `service` is the uid and gid that own it."""
+
+    def __init__(
+        self, data: str, service: tuple[int, int], pool: UidPool, sources: Sources, place: str, level: dict[str, Any]
+    ) -> None:
+        self.jobs = os.path.join(data, "jobs")
+        self.service = service
+        self.pool = pool
+        self.sources = sources
+        self.place = place
+        self.level = level
+        self.running: dict[int, tuple[str, int, int]] = {}
+        """pid of a supervisor → job, run, uid"""
+
+    def adopt(self) -> None:
+        """Find the supervisors that an earlier launcher started, so that their uids stay theirs."""
+        for pid, words in supervisors(SUPERVISOR).items():
+            if len(words) >= 2 and words[1].isdecimal() and "--uid" in words:
+                uid = int(words[words.index("--uid") + 1])
+                self.running[pid] = (os.path.basename(words[0]), int(words[1]), uid)
+                self.pool.keep(uid)
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Grant or refuse one request."""
+        try:
+            what = request.get("do")
+            if what == "ping":
+                return {"ok": True, "uid": os.getuid(), "running": len(self.running), **self.level}
+            job = safe_id(request.get("job"))
+            if what == "start":
+                return self._start(job, _run_number(request))
+            if what == "kill":
+                return self._kill(job, _run_number(request))
+            if what == "clean":
+                return self._clean(job)
+            raise Refusal(f"{what!r} is nothing a launcher does: start, kill, clean, ping")
+        except (Refusal, FormatError, NoneFree, OSError) as error:
+            return {"ok": False, "error": str(error)}
+
+    def ended(self, pid: int) -> None:
+        """A supervisor is gone."""
+        known = self.running.pop(pid, None)
+        if known is not None:
+            self.pool.give_back(known[2])
+
+    def forget_the_gone(self) -> None:
+        """Let go of adopted supervisors that ended: they are nobody's children here."""
+        for pid in [pid for pid in self.running if not os.path.isdir(f"/proc/{pid}")]:
+            self.ended(pid)
+
+    def _start(self, job: str, run: int) -> dict[str, Any]:
+        directory = os.path.join(self.jobs, job)
+        if not self._as_service(lambda: os.path.isdir(directory)):
+            raise Refusal(f"there is no job {job}")
+        self.forget_the_gone()
+        uid = self.pool.take()
+        try:
+            pid = os.fork()
+        except OSError:
+            self.pool.give_back(uid)
+            raise
+        if pid == 0:
+            self._become_supervisor(directory, run, uid)
+        self.running[pid] = (job, run, uid)
+        return {"ok": True, "pid": pid, "uid": uid}
+
+    def _kill(self, job: str, run: int) -> dict[str, Any]:
+        # By our own list, never by what a file of the service says: it could name any process.
+        self.forget_the_gone()
+        pids = [pid for pid, known in self.running.items() if known[:2] == (job, run)]
+        for pid in pids:
+            os.kill(pid, TERM)
+        return {"ok": True, "killed": len(pids)}
+
+    def _clean(self, job: str) -> dict[str, Any]:
+        self.forget_the_gone()
+        if any(known[0] == job for known in self.running.values()):
+            raise Refusal(f"{job} is running")
+        jobs = self._as_service(lambda: os.open(self.jobs, _FOLDER))
+        try:
+            pickup.remove(jobs, job)
+        finally:
+            os.close(jobs)
+        return {"ok": True}
+
+    def _become_supervisor(self, directory: str, run: int, uid: int) -> None:
+        """In the fork: mount the stage and exec the supervisor; never returns."""
+        try:
+            os.setsid()
+            words = [sys.executable, "-I", "-S", SUPERVISOR, directory, str(run), "--uid", str(uid)]
+            words += ["--stage", self.place]
+            try:
+                # First, since what is opened before belongs to other mounts and could not be bound.
+                system.own_mounts()
+                job, out = self._as_service(lambda: self._read(directory, run))
+                bwrap = Stage(self.place, self.sources).build(job, out, uid, self.level["bwrap"])
+                words += ["--bwrap", bwrap, "--bwrap-version", self.level["bwrap_version"]]
+            except (OSError, FormatError, NotAllowed, KeyError, TypeError) as error:
+                # The supervisor writes it down: a run that was asked for always gets a result.
+                words += ["--fault", f"{type(error).__name__}: {error}"]
+            os.execve(sys.executable, words, {"PATH": "/usr/bin:/bin"})  # noqa: S606 (no shell is the point)
+        finally:
+            os._exit(70)
+
+    def _read(self, directory: str, run: int) -> tuple[dict[str, Any], int | None]:
+        """With the service's rights: the job, and for a folder volume the folder."""
+        run_dir(directory, run)
+        job = spec.filled(records.read_job(directory))
+        if job["isolation"]["backend"] != "bubblewrap":
+            raise NotAllowed("the launcher runs nothing without a sandbox")
+        if job["volume"] == "tmpfs":
+            return job, None
+        os.makedirs(os.path.join(directory, "out"), exist_ok=True)
+        return job, os.open(os.path.join(directory, "out"), _FOLDER)
+
+    def _as_service(self, act: Any) -> Any:
+        """Do something in the data directory with no more rights than its owner has."""
+        uid, gid = self.service
+        os.setegid(gid)
+        os.seteuid(uid)
+        try:
+            return act()
+        finally:
+            os.seteuid(0)
+            os.setegid(0)
+
+
+def _run_number(request: dict[str, Any]) -> int:
+    run = request.get("run")
+    if isinstance(run, bool) or not isinstance(run, int) or run < 1:
+        raise Refusal(f"{run!r} is no run number")
+    return run

@@ -1,0 +1,62 @@
+"""The uids that runs get: one for each run that goes on at the same time."""
+
+from __future__ import annotations
+
+import os
+
+
+class NoneFree(Exception):
+    """All uids of the pool are taken."""
+
+
+class UidPool:
+    """`count` uids from `base` on, handed out in turn so that one is not used again at once."""
+
+    def __init__(self, base: int, count: int) -> None:
+        if base < 1000 or count < 1:
+            raise ValueError("a pool needs at least one uid, none of them a system user's")
+        self.base = base
+        self.count = count
+        self._next = 0
+        self._taken: set[int] = set()
+
+    def take(self) -> int:
+        """A uid that no run has. Raises NoneFree."""
+        for _ in range(self.count):
+            uid = self.base + self._next
+            self._next = (self._next + 1) % self.count
+            if uid not in self._taken:
+                self._taken.add(uid)
+                return uid
+        raise NoneFree(f"all {self.count} uids from {self.base} on are taken")
+
+    def keep(self, uid: int) -> None:
+        """Note a uid as taken by a run that an earlier launcher started."""
+        self._taken.add(uid)
+
+    def give_back(self, uid: int) -> None:
+        """The run of `uid` is over."""
+        self._taken.discard(uid)
+
+
+def supervisors(script: str) -> dict[int, list[str]]:
+    """Processes of root that run `script`: pid → the words after it."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            words = _command(int(name))
+            if script in words[:5]:
+                found[int(name)] = words[words.index(script) + 1 :]
+    return found
+
+
+def _command(pid: int) -> list[str]:
+    try:
+        with open(f"/proc/{pid}/status", "rb") as status:
+            uids = [line.split()[1] for line in status if line.startswith(b"Uid:")]
+        if uids != [b"0"]:
+            return []
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return [os.fsdecode(word) for word in file.read(1 << 16).split(b"\0")]
+    except OSError:
+        return []
