@@ -42,9 +42,13 @@ def _set_json(value: bool) -> bool:
 Json = Annotated[bool, typer.Option("--json", callback=_set_json, is_eager=True, help=t("输出 JSON", "print JSON"))]
 CohortOption = Annotated[
     str | None,
-    typer.Option("--cohort", "-c", help=t("课程班；只在一个班里时可省略", "the cohort; not needed when you are in one")),
+    typer.Option(
+        "--cohort", "-c", help=t("课程班；只在一个班里时可省略", "the cohort; not needed when you are in one")
+    ),
 ]
-EncodingOption = Annotated[str | None, typer.Option("--encoding", help=t("文件编码，猜错时指定", "when the guess is wrong"))]
+EncodingOption = Annotated[
+    str | None, typer.Option("--encoding", help=t("文件编码，猜错时指定", "when the guess is wrong"))
+]
 
 
 def load_settings() -> settings.Settings:

@@ -36,7 +36,9 @@ GROUPS = (
         {
             "login": _c("login", "登录一个平台（第一次用激活码）", "sign in (the first time with a one-time code)"),
             "check": _c("check", "提交前在本机检查", "check a hand-in on this machine first"),
-            "turnin": _c("turnin", "提交实验，保存回执，跟随评分", "hand in a lab, keep the receipt, follow the grading"),
+            "turnin": _c(
+                "turnin", "提交实验，保存回执，跟随评分", "hand in a lab, keep the receipt, follow the grading"
+            ),
             "grades": _c("grades", "成绩", "grades"),
             "board": _c("board", "排行榜", "the board of a lab"),
             "budget": _c("budget", "本周额度和用量", "this week's budget and use"),
@@ -67,7 +69,9 @@ GROUPS = (
             "up": _c("up", "启动平台", "start the platform"),
             "worker": _c("worker", "单独运行调度与评分", "run dispatcher and grader by themselves"),
             "demo": _c("demo.command", "演示课程班，自动提交并评分", "a demo cohort hands in and is graded"),
-            "doctor": _c("doctor", "检查本机：隔离级别、磁盘、端口", "what this machine can do: isolation, disk, ports"),
+            "doctor": _c(
+                "doctor", "检查本机：隔离级别、磁盘、端口", "what this machine can do: isolation, disk, ports"
+            ),
             "runtime": _c("runtime", "建立学生运行环境", "build the student runtime"),
             "config": _c("config", "每项设置的值和来源", "each setting and where it came from"),
             "version": _c("version", "版本", "version"),

@@ -106,7 +106,9 @@ def width(text: str) -> int:
 
 def harmless(text: str) -> str:
     """`text` without what would steer a terminal: what student code prints is shown, never obeyed."""
-    return "".join(c if c in "\n\t" or c.isprintable() else "" if c == "\r" else f"\\x{ord(c):02x}" for c in text)
+    from qianka.jobdir.printing import printable
+
+    return printable(text)
 
 
 def show_log(text: str, *, error: bool = False) -> None:

@@ -23,7 +23,8 @@ app = common.new_app("回执：验证、重新获取", "receipts: verify, fetch 
 def verify(
     file: Annotated[Path, typer.Argument(help=t("回执文件", "the receipt"))],
     against: Annotated[
-        Path | None, typer.Option("--against", help=t("再与这个文件夹里的文件比对", "compare it with the files of a folder"))
+        Path | None,
+        typer.Option("--against", help=t("再与这个文件夹里的文件比对", "compare it with the files of a folder")),
     ] = None,
     json: Json = False,
 ) -> None:

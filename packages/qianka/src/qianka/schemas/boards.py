@@ -16,6 +16,8 @@ class Entry(Answer):
     name: str
     """the alias, unless the person chose to show their name"""
     score: float | None = None
+    score_text: str | None = None
+    """as it is displayed, and as it is ranked"""
     points: float | None = None
     max_points: float | None = None
     verdict: str | None = None

@@ -10,9 +10,37 @@ from pydantic import Field
 from qianka.schemas.base import Answer, Request
 
 
-class Lab(Answer):
-    """A published lab, with what it asks for."""
+class LabCheck(Answer):
+    """Something that is graded, with its weight in points."""
 
+    kind: str
+    weight: float
+    facts: dict[str, Any] = Field(default_factory=dict)
+
+
+class LabProblem(Answer):
+    """Something wrong in a lab folder."""
+
+    file: str
+    line: int
+    key: str = ""
+    message: str
+
+
+class Tries(Answer):
+    """Hand-ins of the caller today, in the cohort's zone; `limit` null: as many as they like."""
+
+    limit: int | None = None
+    used: int
+    left: int | None = None
+    resets_at: datetime
+    sentence: str
+
+
+class Lab(Answer):
+    """A published lab."""
+
+    id: int
     cohort: str
     slug: str
     title: str
@@ -24,18 +52,27 @@ class Lab(Answer):
     published_at: datetime
     required: list[str] = Field(default_factory=list)
     attempts_a_day: int | None = None
-    attempts_left: int | None = None
-    """today, in the cohort's zone, for the caller"""
-    max_points: float | None = None
-    checks: list[dict[str, Any]] = Field(default_factory=list)
-    """what is graded and with how many points"""
-    reference: str | None = None
-    """wanted, running, done or failed: the teacher's own run that time and memory are measured against"""
+    late: str = "mark"
+    checks: list[LabCheck] = Field(default_factory=list)
+    tries: Tries | None = None
+    readiness: dict[str, Any] | None = None
+    """for staff: whether data and reference runs are there"""
+    warnings: list[LabProblem] = Field(default_factory=list)
+    """only in the answer to publishing"""
 
 
 class LabFolder(Request):
     """A lab folder on the server's own disk: only for an administrator of a platform on the same machine."""
 
     path: str
+    slug: str | None = None
+    opens: datetime | None = None
+    due: datetime | None = None
+    practice: bool = False
+
+
+class LabDates(Request):
+    """New dates of a lab; null lifts one."""
+
     opens: datetime | None = None
     due: datetime | None = None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field
 
 from qianka.schemas.base import Answer, Request
@@ -35,25 +33,26 @@ class NewPerson(Request):
 
 
 class RosterProblem(Answer):
-    """A cell that cannot be taken as it is; `row` counts from 1 with the heading."""
+    """A row that is left out, and why; `line` as a spreadsheet counts, `column` from 1."""
 
-    row: int | None = None
-    column: str | None = None
+    line: int
+    column: int | None = None
+    code: str
     message: str
-    blocks: bool = True
-    """whether the import is refused because of it"""
+    student_number: str | None = None
 
 
 class RosterChange(Answer):
     """What an import would do with one person."""
 
     what: str
-    """added, dropped, returned, changed"""
-    student_number: str | None = None
-    login: str | None = None
+    """added, dropped, returned or changed"""
+    login: str
     name: str = ""
+    student_number: str | None = None
     section: str = ""
-    before: dict[str, Any] = Field(default_factory=dict)
+    fields: dict[str, tuple[str, str]] = Field(default_factory=dict)
+    """what differs: field → (old, new)"""
 
 
 class RosterPreview(Answer):
@@ -61,19 +60,22 @@ class RosterPreview(Answer):
 
     encoding: str
     delimiter: str
-    columns: dict[str, str] = Field(default_factory=dict)
+    columns: list[tuple[str, str | None]] = Field(default_factory=list)
+    """each column of the file and the field it was taken for"""
+    sample_names: list[str] = Field(default_factory=list)
+    """a few names, to see whether the encoding was understood"""
     rows: int
-    added: int
-    dropped: int
-    returned: int
-    changed: int
+    summary: str
     unchanged: int
-    partial: bool
-    """the file looks like a part of the class (one section, say): applying drops nobody"""
+    kept: int
+    """not in the file, and stays: staff and people added by hand"""
     changes: list[RosterChange] = Field(default_factory=list)
     problems: list[RosterProblem] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
-    fingerprint: str
+    mode: str
+    needs_mode: str | None = None
+    """why append or replace has to be chosen before it can be applied"""
+    digest: str
     """to be sent back to apply exactly this"""
 
 
@@ -82,12 +84,14 @@ class ActivationCode(Answer):
 
     login: str
     name: str
+    student_number: str | None = None
     code: str
 
 
 class RosterApplied(Answer):
     """What was written, and the codes to hand out: the only time they are shown."""
 
+    summary: str
     added: int
     dropped: int
     returned: int

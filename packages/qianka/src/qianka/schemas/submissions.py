@@ -21,13 +21,22 @@ class HandedInFile(Answer):
 class Check(Answer):
     """One graded check as its author sees it."""
 
-    name: str
+    kind: str
+    title: str = ""
     points: float | None = None
     max_points: float | None = None
-    passed: bool | None = None
-    title: str = ""
     message: str = ""
     facts: dict[str, Any] = Field(default_factory=dict)
+
+
+class AttemptJob(Answer):
+    """One stage of a grading."""
+
+    id: str
+    name: str
+    state: str
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
 
 
 class QueueView(Answer):
@@ -61,7 +70,9 @@ class Attempt(Answer):
     isolation: str | None = None
     retries: int = 0
     queue: QueueView | None = None
-    jobs: list[str] = Field(default_factory=list)
+    jobs: list[AttemptJob] = Field(default_factory=list)
+    staff_notes: dict[str, Any] | None = None
+    """for staff alone"""
     queued_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None
@@ -94,118 +105,16 @@ class Submission(Answer):
     late: bool = False
     charged: bool = True
     submitted_at: datetime
+    files: list[HandedInFile] = Field(default_factory=list)
     attempt: Attempt | None = None
     """the newest grading of it"""
-
-
-class HandedInFile(Answer):
-    """One file of the checked hand-in."""
-
-    path: str
-    size: int
-    sha256: str
-
-
-class Check(Answer):
-    """One graded check as its author sees it."""
-
-    name: str
-    points: float | None = None
-    max_points: float | None = None
-    passed: bool | None = None
-    title: str = ""
-    message: str = ""
-    facts: dict[str, Any] = Field(default_factory=dict)
-
-
-class QueueView(Answer):
-    """Where something waits: `ahead` jobs go before it; the start is expected within [low, high] seconds."""
-
-    position: int | None = None
-    ahead: int | None = None
-    low: float | None = None
-    high: float | None = None
-    code: str | None = None
-    sentence: str = ""
-
-
-class Attempt(Answer):
-    """One grading of a submission."""
-
-    id: str
-    submission: str
-    number: int
-    why: str = "handin"
-    state: str
-    """queued, running, done or cancelled"""
-    stage: str = ""
-    verdict: str | None = None
-    verdict_text: str | None = None
-    advice: str | None = None
-    points: float | None = None
-    max_points: float | None = None
-    score: float | None = None
-    checks: list[Check] = Field(default_factory=list)
-    isolation: str | None = None
-    retries: int = 0
-    queue: QueueView | None = None
-    jobs: list[str] = Field(default_factory=list)
-    queued_at: datetime
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
-
-
-class Refusal(Answer):
-    """Why a hand-in was not taken for grading."""
-
-    reason: str
-    message: str
-    hint: str | None = None
-
-
-class Submission(Answer):
-    """One hand-in."""
-
-    id: str
-    cohort: str
-    lab: str
-    login: str
-    name: str = ""
-    filename: str
-    size: int
-    archive_sha256: str
-    tree_sha256: str | None = None
-    state: str
-    """accepted or invalid"""
-    refusal: Refusal | None = None
-    notes: list[str] = Field(default_factory=list)
-    late: bool = False
-    charged: bool = True
-    submitted_at: datetime
-    attempt: Attempt | None = None
-    """the newest grading of it"""
-
-
-class Receipt(Answer):
-    """The signed proof of a hand-in: this object, saved as a file, is what `qianka receipt verify` reads."""
-
-    body: dict[str, Any]
-    signature: str
-    public_key: str
-    key_id: str
 
 
 class HandedIn(Answer):
     """The answer to a hand-in. `again`: the same Idempotency-Key had been taken before."""
 
     submission: Submission
-    receipt: str
-    """the receipt file, exactly as it is to be saved: every byte counts"""
+    receipt: str | None = None
+    """the receipt file, exactly as it is to be saved: every byte counts; null for an invalid hand-in"""
     attempt: Attempt | None = None
     again: bool = False
-
-
-class Rerun(Answer):
-    """A grading that was asked for once more."""
-
-    attempt: Attempt

@@ -30,6 +30,8 @@ class Health(Answer):
 
     status: str
     version: str
+    upload_limit: int | None = None
+    """bytes of one upload"""
     notices: list[Notice] = Field(default_factory=list)
     parts: dict[str, Any] = Field(default_factory=dict)
-    """database, worker, engine, sandbox, disk, upload_limit"""
+    """database, worker, sandbox, process, disk"""

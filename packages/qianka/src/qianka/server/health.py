@@ -47,7 +47,6 @@ class Doctor:
             "sandbox": read_small(run / "sandbox.json") or {},
             "process": {**(read_small(run / "up.json") or {}), "uid": os.geteuid()},
             "disk": {"free": disk.free, "total": disk.total},
-            "upload_limit": self.platform.settings.server_upload_mb * 1_000_000,
         }
 
     def _database(self) -> tuple[dict[str, Any], datetime | None]:

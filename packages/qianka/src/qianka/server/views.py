@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qianka import receipts
 from qianka.domain.jobs import JobState
 from qianka.errors import Language
 from qianka.schemas.auth import Me, Membership, PlatformKey
@@ -12,12 +11,9 @@ from qianka.schemas.boards import Budget
 from qianka.schemas.cohorts import Cohort
 from qianka.schemas.jobs import Job, JobRun
 from qianka.schemas.submissions import QueueView
-from qianka.services import budgets, jobs, people
+from qianka.services import budgets, jobs, people, submissions
 from qianka.services.platform import Caller, Platform
 from qianka.store import tables
-
-
-RECEIPT_KEY = "receipt.pem"
 
 
 def me_of(platform: Platform, caller: Caller, csrf: str | None) -> Me:
@@ -113,5 +109,5 @@ def budget(slug: str, found: budgets.Budget) -> Budget:
 
 def platform_key(platform: Platform) -> PlatformKey:
     """The public key of this platform's receipts."""
-    key = receipts.load_or_make_key(platform.folders.secrets / RECEIPT_KEY)
+    key = submissions.key_of(platform)
     return PlatformKey(key_id=key.key_id, public_key=key.public)

@@ -1,6 +1,16 @@
 """Routes, a noun a file; PUBLIC needs no sign-in, PRIVATE does."""
 
-from qianka.server.routes import auth, cohorts, events, jobs, system
+from qianka.server.routes import attempts, auth, cohorts, events, jobs, labs, people, submissions, system
 
 PUBLIC = (auth.public, system.public)
-PRIVATE = (auth.router, cohorts.router, events.router, jobs.router, system.router)
+PRIVATE = (
+    auth.router,
+    people.router,
+    cohorts.router,
+    labs.router,
+    submissions.router,
+    attempts.router,
+    jobs.router,
+    events.router,
+    system.router,
+)

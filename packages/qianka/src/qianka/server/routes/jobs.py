@@ -97,9 +97,7 @@ def get_job(job_id: str, caller: CallerDep, platform: PlatformDep, language: Lan
 
 
 @router.get("/jobs/{job_id}/queue")
-def get_job_queue(
-    job_id: str, caller: CallerDep, platform: PlatformDep, language: LanguageDep
-) -> QueueView | None:
+def get_job_queue(job_id: str, caller: CallerDep, platform: PlatformDep, language: LanguageDep) -> QueueView | None:
     """Place in the queue and estimate of a waiting job; null once it has begun."""
     found = jobs.queue_view(platform, caller, job_id)
     return None if found is None else views.queue(found, language)
@@ -136,4 +134,5 @@ def _state(name: str) -> JobState:
         return JobState(name.strip().upper())
     except ValueError as error:
         known = ", ".join(state.value for state in JobState)
-        raise BadInput(Text(f"没有状态 {name}", f"no state {name}"), Text(f"可用：{known}", f"one of: {known}")) from error
+        hint = Text(f"可用：{known}", f"one of: {known}")
+        raise BadInput(Text(f"没有状态 {name}", f"no state {name}"), hint) from error

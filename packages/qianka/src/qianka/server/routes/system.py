@@ -26,7 +26,7 @@ def get_health(request: Request, language: LanguageDep) -> Health:
     """Whether the parts answer; the details are under /api/health/parts."""
     doctor: Doctor = request.app.state.doctor
     _, found = doctor.look()
-    return Health(status=status_of(found), version=VERSION, notices=notices(found, language))
+    return _health(request, found, language)
 
 
 @router.get("/health/parts")
@@ -35,7 +35,12 @@ def get_health_parts(request: Request, caller: CallerDep, platform: PlatformDep,
     access.require_admin(caller)
     doctor: Doctor = request.app.state.doctor
     parts, found = doctor.look()
-    return Health(status=status_of(found), version=VERSION, notices=notices(found, language), parts=parts)
+    return _health(request, found, language).model_copy(update={"parts": parts})
+
+
+def _health(request: Request, found: list[Finding], language: Language) -> Health:
+    limit = request.app.state.settings.server_upload_mb * 1_000_000
+    return Health(status=status_of(found), version=VERSION, upload_limit=limit, notices=notices(found, language))
 
 
 def notices(found: list[Finding], language: Language) -> list[Notice]:

@@ -1,0 +1,37 @@
+"""`qianka job`: one job, as it stands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from qianka.cli import common, output
+from qianka.cli.common import Json
+from qianka.cli.output import t
+
+app = common.new_app("一个作业", "one job")
+
+
+@app.command(help=t("一个作业：状态、排队位置、用量", "one job: state, place in the queue, use"))
+def job(job: Annotated[str, typer.Argument(metavar="ID")], json: Json = False) -> None:
+    with common.client() as client:
+        found = client.job(job)
+    if output.result(found):
+        return
+    output.say(f"{found.id}  {found.name}  {found.state}")
+    if found.queue is not None:
+        output.say("  " + found.queue.sentence)
+    if found.reason_text:
+        output.say("  " + found.reason_text)
+    gib = 1 << 30
+    asked = f"{found.cpus:g} CPU, {found.memory / gib:.2f} GiB, {found.gpus} GPU, {found.wall_limit:g} s"
+    output.say(f"  {t('申请', 'asked for')}: {asked}")
+    if found.wall is not None:
+        peak = "-" if found.peak_memory is None else f"{found.peak_memory / gib:.2f} GiB"
+        cpu = "-" if found.cpu is None else f"{found.cpu:.2f}"
+        used = f"wall {found.wall:.2f} s, CPU {cpu} s, {t('内存峰值', 'peak memory')} {peak}"
+        output.say(f"  {t('用了', 'used')}: {used}")
+        output.say(f"  {t('退出码', 'exit code')}: {found.exit_code}  {t('隔离', 'isolation')}: {found.isolation}")
+    for run in found.runs:
+        output.say(f"  run {run.number}  {run.node}  {run.state}")

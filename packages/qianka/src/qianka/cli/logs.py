@@ -1,0 +1,30 @@
+"""`qianka logs`: what a job printed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from qianka.cli import common, output
+from qianka.cli.common import Json
+from qianka.cli.output import t
+
+app = common.new_app("作业输出", "output of a job")
+
+
+@app.command(help=t("作业的输出；-f 跟随到结束", "what a job printed; -f follows until it ends"))
+def logs(
+    job: Annotated[str, typer.Argument(metavar="ID")],
+    follow: Annotated[bool, typer.Option("--follow", "-f", help=t("跟随", "follow"))] = False,
+    stderr: Annotated[bool, typer.Option("--stderr", "-e", help=t("标准错误", "standard error instead"))] = False,
+    json: Json = False,
+) -> None:
+    stream = "stderr" if stderr else "stdout"
+    with common.client() as client:
+        pieces = client.log_text(job, stream, live_=follow)
+        if json:
+            output.result({"job": job, "stream": stream, "text": "".join(pieces)})
+            return
+        for piece in pieces:
+            output.show_log(piece)

@@ -1,0 +1,119 @@
+"""`qianka submit`: a job of one's own; the same on every engine."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qianka.cli import common, following_job, output
+from qianka.cli.common import CohortOption, Json
+from qianka.cli.output import t
+from qianka.client import archive
+from qianka.errors import BadInput, NotFound, Text
+
+if TYPE_CHECKING:
+    from qianka.schemas.jobs import NewJob
+
+app = common.new_app("提交作业", "submit a job")
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 60.0}
+"""a bare number is minutes, as for Slurm's --time"""
+
+
+@app.command(
+    help=t("提交自己的作业：qianka submit train.py --epochs 3", "submit a job: qianka submit train.py --epochs 3"),
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+def submit(
+    command: Annotated[list[str], typer.Argument(metavar="SCRIPT [ARGS]…")],
+    gpu: Annotated[int, typer.Option("--gpu", help=t("显卡数", "cards"))] = 0,
+    mem: Annotated[str, typer.Option("--mem", help=t("内存，如 2G", "memory, such as 2G"))] = "1G",
+    cpus: Annotated[float, typer.Option("--cpus", help=t("CPU 核数", "cores"))] = 1.0,
+    label: Annotated[str, typer.Option("--label", help="urgent, normal, idle")] = "normal",
+    time: Annotated[
+        str, typer.Option("--time", help=t("时间上限：90s、10m、1h、1:30:00", "limit: 90s, 10m, 1h, 1:30:00"))
+    ] = "10m",
+    name: Annotated[str, typer.Option("--name", help=t("名称", "name"))] = "",
+    code: Annotated[Path, typer.Option("--code", help=t("随作业发送的文件夹", "folder sent along"))] = Path("."),
+    cohort: CohortOption = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help=t("跟随输出到结束", "follow until it ends"))] = False,
+    json: Json = False,
+) -> None:
+    from qianka.schemas.jobs import NewJob
+
+    job = NewJob(
+        name=name, cohort=cohort, cpus=cpus, memory=memory(mem), gpus=gpu, label=_label(label), wall=seconds(time)
+    )
+    is_script = command[0].endswith(".py")
+    with common.client() as client, tempfile.TemporaryDirectory(prefix="qianka-") as folder:
+        if is_script:
+            file = Path(folder) / "code.zip"
+            job = _with_script(job, code, command, file)
+            with output.progress("上传代码", "sending the code", file.stat().st_size) as bar:
+                job.code = client.upload(file, progress=bar).id
+        else:
+            job.argv = command
+        found = client.submit(job)
+        if follow:
+            following_job.follow(client, found.id)
+            found = client.job(found.id)
+    if output.result(found):
+        return
+    output.say(f"{found.id}  {found.state}" + (f"  {found.queue.sentence}" if found.queue is not None else ""))
+    if not follow:
+        output.say(Text(f"  跟随输出：qianka logs -f {found.id}", f"  follow it: qianka logs -f {found.id}"))
+
+
+def _with_script(job: NewJob, code: Path, command: list[str], file: Path) -> NewJob:
+    script = command[0].replace("\\", "/")
+    if not (code / script).is_file():
+        raise NotFound(
+            Text(f"{code} 里没有 {script}", f"there is no {script} in {code}"),
+            Text(
+                "脚本路径相对于 --code 指定的文件夹（默认当前文件夹）", "the path is relative to --code (default: here)"
+            ),
+        )
+    archive.pack(code, file, 500_000_000)
+    return job.model_copy(update={"script": script.removeprefix("./"), "args": command[1:]})
+
+
+def memory(text: str) -> int:
+    """Bytes of `32G`, `512M`, `1.5GiB`."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?B)?", text.strip(), re.IGNORECASE)
+    if found is None:
+        raise BadInput(
+            Text(f"--mem {text}：看不懂", f"--mem {text}: not understood"), Text("如 2G、512M", "such as 2G, 512M")
+        )
+    return int(float(found[1]) * _UNITS[found[2].upper()])
+
+
+def seconds(text: str) -> float:
+    """Seconds of `90s`, `10m`, `1h`, `1:30:00`, `1-12:00:00`; a bare number is minutes."""
+    text = text.strip()
+    clock = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d{1,2})(?::(\d{1,2}))?", text)
+    if clock is not None:
+        days, first, second, third = (int(part) if part is not None else None for part in clock.groups())
+        if third is None and days is None:  # Slurm: minutes:seconds
+            return float((first or 0) * 60 + (second or 0))
+        return float((days or 0) * 86400 + (first or 0) * 3600 + (second or 0) * 60 + (third or 0))
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", text, re.IGNORECASE)
+    if found is None:
+        raise BadInput(
+            Text(f"--time {text}：看不懂", f"--time {text}: not understood"),
+            Text("如 90s、10m、1h", "such as 90s, 10m, 1h"),
+        )
+    return float(found[1]) * _SECONDS[found[2].lower()]
+
+
+def _label(label: str) -> str:
+    if label not in ("urgent", "normal", "idle"):
+        raise BadInput(
+            Text(f"没有标签 {label}", f"there is no label {label}"),
+            Text("urgent、normal 或 idle", "urgent, normal or idle"),
+        )
+    return label

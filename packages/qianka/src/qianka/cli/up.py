@@ -1,0 +1,166 @@
+"""`qianka up`: launcher (when root), server and worker, kept going until Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from qianka import settings
+from qianka.cli import common, identity, output
+from qianka.cli.common import Json
+from qianka.cli.lock import DataLock
+from qianka.cli.output import t
+from qianka.cli.processes import Part, Parts
+from qianka.client.credentials import write_private
+from qianka.errors import Conflict, Text
+from qianka.settings import Settings
+
+app = common.new_app("启动平台：服务、调度、评分", "start the platform: server, dispatcher, grader")
+
+TOKEN_FILE = "admin.token"  # noqa: S105  a file name
+
+
+@app.command(help=t("启动平台：服务、调度、评分；Ctrl-C 停止", "start the platform; Ctrl-C stops it"))
+def up(
+    data_dir: Annotated[Path | None, typer.Option("--data-dir", help=t("数据目录", "data directory"))] = None,
+    config: Annotated[Path | None, typer.Option("--config", help=t("配置文件", "settings file"))] = None,
+    host: Annotated[str | None, typer.Option("--host", help=t("监听地址", "address to listen on"))] = None,
+    port: Annotated[int | None, typer.Option("--port", help=t("端口；0 为任选", "port; 0: any"))] = None,
+    isolation: Annotated[
+        str | None, typer.Option("--isolation", help=t("bubblewrap 或 none", "bubblewrap or none"))
+    ] = None,
+    embedded: Annotated[bool, typer.Option("--embedded", hidden=True)] = False,
+    json: Json = False,
+) -> None:
+    overrides: dict[str, Any] = {
+        "data.dir": None if data_dir is None else str(data_dir.absolute()),
+        "server.host": host,
+        "server.port": port,
+        "sandbox.backend": isolation,
+        "sandbox.minimum": "none" if isolation == "none" else None,
+    }
+    found = settings.load(config, overrides=overrides).settings
+    Platform(found, config, overrides, is_embedded=embedded).run()
+
+
+class Platform:
+    """All parts of one platform on one data directory."""
+
+    def __init__(self, found: Settings, file: Path | None, overrides: dict[str, Any], *, is_embedded: bool) -> None:
+        self.settings = found
+        self.data_dir = Path(found.data_dir)
+        self.is_embedded = is_embedded
+        given = {key: value for key, value in overrides.items() if value is not None}
+        given |= {"data.dir": found.data_dir, "runtime.dir": found.runtime_dir}
+        self.environment = settings.with_environment(given)
+        if file is not None:
+            self.environment["QIANKA_CONFIG"] = str(file.absolute())
+        self.address = ""
+        self.told = False
+
+    def run(self) -> None:
+        """Until Ctrl-C."""
+        self.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = DataLock(self.data_dir)
+        listener = self._listen()
+        port = listener.getsockname()[1]
+        host = self.settings.server_host
+        shown = "127.0.0.1" if host in ("", "0.0.0.0", "::") else host  # noqa: S104 compared, not bound
+        self.address = f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+        lock.tell(address=self.address)
+        who = identity.choose(self.settings.service_user, self.data_dir)
+        self._tell_who(who)
+        self._write_up(who)
+        parts = Parts(self._parts(listener, who), self._said)
+        if self.is_embedded:
+            import threading
+
+            threading.Thread(target=_end_with_parent, args=(parts,), daemon=True).start()
+        try:
+            parts.run()
+        finally:
+            listener.close()
+            (self.data_dir / "run" / "up.json").unlink(missing_ok=True)
+            lock.release()
+
+    def _listen(self) -> socket.socket:
+        """The listening socket; ours, so that it outlives a server that dies."""
+        host, port = self.settings.server_host, self.settings.server_port
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        try:
+            listener = socket.create_server((host, port), family=family, backlog=2048)
+        except OSError as error:
+            raise Conflict(
+                Text(f"{host}:{port} 用不了：{error.strerror}", f"{host}:{port} cannot be used: {error.strerror}"),
+                Text("用 --port 换一个端口（0 为任选）", "take another port with --port (0: any)"),
+                reason="port",
+            ) from error
+        listener.set_inheritable(True)
+        return listener
+
+    def _parts(self, listener: socket.socket, who: identity.Identity) -> list[Part]:
+        environment = dict(self.environment)
+        if who.user is not None:
+            environment |= {"HOME": str(self.data_dir), "USER": who.user.pw_name, "LOGNAME": who.user.pw_name}
+        fd = listener.fileno()
+        server = [sys.executable, "-m", "qianka.server", "--child", "--fd", str(fd)]
+        if self.is_embedded:
+            server += ["--admin-token", str(self.data_dir / "run" / TOKEN_FILE)]
+        worker = [sys.executable, "-m", "qianka.cli", "worker", "--child"]
+        parts = [
+            Part("server", server, environment, (fd,), who.popen()),
+            Part("worker", worker, environment, (), who.popen()),
+        ]
+        if os.geteuid() == 0 and self.settings.sandbox_backend != "none":
+            uid = 0 if who.user is None else who.user.pw_uid
+            launcher = [sys.executable, "-m", "qianka.launcher", str(self.data_dir), "--service-uid", str(uid)]
+            parts.insert(0, Part("launcher", launcher, self.environment))
+        return parts
+
+    def _said(self, part: Part, facts: dict[str, Any]) -> None:
+        if part.name != "server" or not facts.get("ready") or self.told:
+            return
+        self.told = True
+        if output.mode.json or self.is_embedded:
+            token = str(self.data_dir / "run" / TOKEN_FILE) if self.is_embedded else None
+            output.line({"address": self.address, "pid": os.getpid(), "token_file": token, "code": facts.get("code")})
+            return
+        output.say(Text(f"千卡已启动：{self.address}", f"Qianka is up: {self.address}"))
+        if facts.get("code"):
+            login, code = facts["login"], facts["code"]
+            output.say(
+                Text(
+                    f"管理员 {login} 的一次性激活码（只显示这一次）：{code}",
+                    f"one-time code of the administrator {login} (shown this once): {code}",
+                )
+            )
+            output.say(f"  qianka login {self.address} {login} --activate {code}")
+        output.say(Text("按 Ctrl-C 停止", "Ctrl-C stops it"))
+
+    def _tell_who(self, who: identity.Identity) -> None:
+        if who.why is None or self.is_embedded:
+            return
+        output.note(Text(f"注意：服务以 root 运行，因为{who.why.zh}", f"note: serving as root, because {who.why.en}"))
+        if who.fix is not None:
+            output.note(Text(f"  {who.fix.zh}", f"  {who.fix.en}"))
+
+    def _write_up(self, who: identity.Identity) -> None:
+        path = self.data_dir / "run" / "up.json"
+        facts: dict[str, Any] = {"pid": os.getpid(), "address": self.address, "embedded": self.is_embedded}
+        if who.why is not None:
+            facts["kept_root"] = {**who.why._asdict(), **({"fix": list(who.fix)} if who.fix else {})}
+        write_private(path, json.dumps(facts, ensure_ascii=False))
+        if who.user is not None:
+            os.chown(path, who.user.pw_uid, who.user.pw_gid)
+
+
+def _end_with_parent(parts: Parts) -> None:
+    while os.read(0, 1024):
+        pass
+    parts.stop()
