@@ -21,6 +21,7 @@ from qianka.domain.jobs import JobState
 from qianka.domain.resources import Node, Placement
 from qianka.engines.base import Cleans, Engine, Handle, Logs, Status, Waits
 from qianka.engines.local.engine import LocalEngine
+from qianka.engines.local.serving import ServingStarter
 from qianka.engines.local.starters import DirectStarter
 from qianka.engines.local.watch import Watcher
 from qianka.errors import Unavailable
@@ -93,11 +94,13 @@ class LocalRig:
         "hog": [PYTHON, "-c", f"import time; x = b'x' * {400 * MIB}; time.sleep(1000)"],
     }
 
-    def __init__(self, tmp_path: Path, descriptors: bool | None = None) -> None:
+    def __init__(
+        self, tmp_path: Path, starter: type[DirectStarter] = DirectStarter, descriptors: bool | None = None
+    ) -> None:
         self.jobs, self.run = tmp_path / "jobs", tmp_path / "run"
         self.jobs.mkdir()
         self.run.mkdir()
-        self.descriptors = descriptors
+        self.starter, self.descriptors = starter, descriptors
         self.engine: Any = None
         self.restarted()
 
@@ -109,7 +112,7 @@ class LocalRig:
         """As another process would see it: nothing is carried over but the files."""
         if self.engine is not None:
             self.engine.close()
-        starter = DirectStarter(self.jobs, self.run)
+        starter = self.starter(self.jobs, self.run)
         self.engine = LocalEngine(self.jobs, starter, one_node, Watcher(self.descriptors))
         return self.engine  # type: ignore[no-any-return]
 
@@ -138,12 +141,13 @@ def until(look: Callable[[], Any], seconds: float = 20.0) -> Any:
     raise AssertionError("it did not come to pass")
 
 
-@pytest.fixture(params=["fake", "local", "local-looking"])
+@pytest.fixture(params=["fake", "local", "local-looking", "local-serving"])
 def rig(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Rig]:
     rigs: dict[str, Callable[[], Rig]] = {
         "fake": lambda: FakeRig(tmp_path),
         "local": lambda: LocalRig(tmp_path),
         "local-looking": lambda: LocalRig(tmp_path, descriptors=False),
+        "local-serving": lambda: LocalRig(tmp_path, ServingStarter),
     }
     made = rigs[request.param]()
     yield made

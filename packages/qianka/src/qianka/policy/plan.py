@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from qianka.domain.jobs import Occupied, Waiting
-from qianka.domain.resources import Node, Placement
+from qianka.domain.resources import Node, Placement, Resources
 from qianka.policy import place
 from qianka.policy.order import by_age, order
 from qianka.policy.place import Free
@@ -49,7 +49,8 @@ def plan(
     held = list(running)
     result = Plan()
     reservation: _Reservation | None = None
-    fits: dict[object, str | None] = {}
+    fits: dict[Resources, str | None] = {}
+    blocked: dict[tuple[Resources, float], str] = {}
     for job in queue(running, pending, used):
         if not free:
             result.reasons[job.job] = "no_node"
@@ -59,9 +60,11 @@ def plan(
         if fits[job.resources]:
             result.reasons[job.job] = "impossible"
             continue
-        room = _room(now, free, job, reservation)
+        alike = (job.resources, job.wall_limit)
+        # What is free only shrinks here, so what found no room finds none later on either.
+        room = blocked.get(alike) or _room(now, free, job, reservation)
         if isinstance(room, str):
-            result.reasons[job.job] = room
+            result.reasons[job.job] = blocked[alike] = room
             reservation = reservation or _reserve(now, free, held, job)
             continue
         placement = room.take(job.resources)

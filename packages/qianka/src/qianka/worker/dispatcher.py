@@ -8,14 +8,15 @@ folder makes one run. No engine call is made inside a transaction.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from qianka import logs
-from qianka.domain.jobs import JobState
+from qianka.domain.jobs import JobState, Waiting
 from qianka.domain.resources import Card, Node, Placement
 from qianka.engines.base import Engine, Handle, Status, Waits
 from qianka.errors import QiankaError, Unavailable
@@ -26,12 +27,17 @@ from qianka.services.jobs.stages import tell
 from qianka.services.jobs.view import QUEUE_LIMIT, load_usage, occupied, to_waiting
 from qianka.services.platform import Platform
 from qianka.store.repos import jobs as repo
+from qianka.store.repos import records
 from qianka.store.tables import Job, Run
 
 GRACE = 5.0
 """seconds after which a run that has not begun is submitted, or a cancel asked for, once more"""
 SUBMITS = 5
 """after so many submits a run that never began counts as lost"""
+
+SUBMITTERS = 4
+QUEUE_KEPT = 2.0
+"""seconds after which the queue is read anew in any case"""
 
 _log = logs.get("worker.dispatcher")
 
@@ -42,10 +48,21 @@ class _Scene:
 
     now: datetime
     live: dict[Handle, Any]
-    pending: list[Any]
+    pending: list[tuple[Any, Waiting]]
     nodes: list[Node] = field(default_factory=list)
     statuses: dict[Handle, Status] = field(default_factory=dict)
     answered: bool = True
+
+
+@dataclass
+class _Queue:
+    """What waited when the newest event was `newest`; good until `until` at most."""
+
+    newest: int
+    until: datetime
+    rows: list[tuple[Any, Waiting]]
+    told: dict[str, str] = field(default_factory=dict)
+    """reason codes written since"""
 
 
 @dataclass
@@ -69,29 +86,35 @@ class Dispatcher:
         self.engine = engine
         self._guard = guard
         self._ended = ended
+        self._queued: _Queue | None = None
         self._usage: Usage | None = None
         self._ledger = 0
+        self._learnt = False
         self._submitted: dict[Handle, _Submitted] = {}
         self._cancelled: dict[Handle, datetime] = {}
         self._answered_at: datetime | None = None
         self._published: list[Node] | None = None
         self._retry_at: datetime | None = None
+        self._pool = ThreadPoolExecutor(SUBMITTERS, thread_name_prefix="submit")
+
+    def close(self) -> None:
+        """End the threads that submit."""
+        self._pool.shutdown()
 
     def step(self) -> bool:
-        """Look once at everything; whether something changed, so that another look may pay."""
+        """Look once at everything; whether another look would pay at once."""
         scene = self._look()
         if not scene.answered:
             self._lose_touch(scene)
             return False
         ended = {h: s for h, s in scene.statuses.items() if s.state.ended}
         decided = self._plan(scene, ended)
-        started = self._commit(scene, ended, decided)
-        for job, run, placement in started:
-            self._submit(job.spec, Handle(job.id, run), placement)
+        started, again = self._commit(scene, ended, decided)
+        self._submit_all([(job.spec, Handle(job.id, run), placement) for job, run, placement in started])
         self._tend(scene)
         if ended:
             self._ended()
-        return bool(ended or started)
+        return again
 
     def wait(self, timeout: float) -> None:
         """Until a run ends, `wake`, a retry is due, or `timeout`."""
@@ -110,7 +133,7 @@ class Dispatcher:
     def _look(self) -> _Scene:
         with self.platform.store.reading() as session:
             live = {Handle(row.id, row.run): row for row in repo.live(session)}
-            pending = list(repo.pending(session, QUEUE_LIMIT))
+            pending = self._queue(session)
             self._learn(session)
         scene = _Scene(self.platform.now(), live, pending)
         try:
@@ -126,8 +149,19 @@ class Dispatcher:
             self._published = scene.nodes
         return scene
 
+    def _queue(self, session: Session) -> list[tuple[Any, Waiting]]:
+        """What waits; read anew only when something changed that this dispatcher did not do itself."""
+        newest, now = records.last_event_id(session), self.platform.now()
+        if self._queued is None or self._queued.newest != newest or now >= self._queued.until:
+            rows = [(row, to_waiting(row)) for row in repo.pending(session, QUEUE_LIMIT)]
+            self._queued = _Queue(newest, now + timedelta(seconds=QUEUE_KEPT), rows)
+        return self._queued.rows
+
     def _learn(self, session: Session) -> None:
-        """Bring decayed use up to date from the ledger."""
+        """Bring decayed use up to date from the ledger, which nobody else writes while we hold the lease."""
+        if self._learnt:
+            return
+        self._learnt = True
         if self._usage is None:
             self._usage = load_usage(session, self.platform)
             self._ledger = repo.last_ledger_id(session)
@@ -149,31 +183,35 @@ class Dispatcher:
     def _plan(self, scene: _Scene, ended: dict[Handle, Status]) -> Plan:
         ready = []
         self._retry_at = None
-        for row in scene.pending:
+        for row, waiting in scene.pending:
             if row.not_before is not None and row.not_before > scene.now:
                 self._retry_at = min(row.not_before, self._retry_at or row.not_before)
             else:
-                ready.append(to_waiting(row))
+                ready.append(waiting)
         if not ready:
             return Plan()
         held = [occupied(row) for handle, row in scene.live.items() if handle not in ended]
         used = self._usage.at(scene.now) if self._usage and self.platform.settings.policy_fair_share else None
         return plan(scene.now, scene.nodes, held, ready, used)
 
-    def _commit(self, scene: _Scene, ended: dict[Handle, Status], decided: Plan) -> list[tuple[Job, int, Placement]]:
+    def _commit(
+        self, scene: _Scene, ended: dict[Handle, Status], decided: Plan
+    ) -> tuple[list[tuple[Job, int, Placement]], bool]:
         """Settle, start and explain in one transaction; what is to be submitted now."""
         back = [h for h, row in scene.live.items() if row.state == "UNKNOWN" and not scene.statuses[h].state.ended]
-        codes = {row.id: (row.reason or {}).get("code") for row in scene.pending}
-        reasons = {job: {"code": code} for job, code in decided.reasons.items() if codes.get(job) != code}
+        reasons = self._news(scene, decided)
         if not (ended or decided.placements or reasons or back):
-            return []
+            return [], False
         started = []
-        with self.platform.store.transaction() as session:
+        # One flush at the end: rows of many jobs go as one statement each.
+        with self.platform.store.transaction() as session, session.no_autoflush:
             self._guard(session)
+            alone = self._queued is not None and self._queued.newest == records.last_event_id(session)
+            runs = repo.runs_at(session, [(h.job, h.run) for h in ended])
             found = repo.by_ids(session, {*(h.job for h in (*ended, *back)), *decided.placements})
             for handle, status in ended.items():
                 if handle.job in found:
-                    jobs.settle(session, self.platform, found[handle.job], handle.run, status.result)
+                    jobs.settle(session, self.platform, found[handle.job], handle.run, status.result, runs=runs)
             for handle in back:
                 if handle.job in found:
                     self._found_again(session, found[handle.job], scene.now)
@@ -182,10 +220,30 @@ class Dispatcher:
                 if job is not None and job.state == JobState.PENDING.value:
                     started.append((job, self._start(session, job, placement, scene.now), placement))
             repo.set_reasons(session, reasons)
+            session.flush()
+            requeued = any(found[h.job].state == JobState.PENDING.value for h in ended if h.job in found)
+            newest = records.last_event_id(session)
+        self._remember(newest if alone and not requeued else None, {job.id for job, _, _ in started}, reasons)
         for handle in ended:
             self._submitted.pop(handle, None)
             self._cancelled.pop(handle, None)
-        return started
+        self._learnt = self._learnt and not ended
+        return started, requeued
+
+    def _news(self, scene: _Scene, decided: Plan) -> dict[str, dict[str, Any]]:
+        """The reasons that differ from what the jobs have."""
+        told = self._queued.told if self._queued is not None else {}
+        before = {row.id: told.get(row.id) or (row.reason or {}).get("code") for row, _ in scene.pending}
+        return {job: {"code": code} for job, code in decided.reasons.items() if before.get(job) != code}
+
+    def _remember(self, newest: int | None, started: set[str], reasons: dict[str, dict[str, Any]]) -> None:
+        """Keep the queue as this commit left it; None: somebody else changed something, read it anew."""
+        if newest is None or self._queued is None:
+            self._queued = None
+            return
+        self._queued.newest = newest
+        self._queued.rows = [pair for pair in self._queued.rows if pair[0].id not in started]
+        self._queued.told.update((job, reason["code"]) for job, reason in reasons.items())
 
     def _found_again(self, session: Session, job: Job, now: datetime) -> None:
         if job.state == JobState.UNKNOWN.value:
@@ -210,6 +268,13 @@ class Dispatcher:
         )
         tell(session, self.platform, job, "running", node=placement.node)
         return job.run
+
+    def _submit_all(self, jobs: list[tuple[dict[str, Any], Handle, Placement]]) -> None:
+        """A submit waits for the disk; several wait together."""
+        if len(jobs) == 1:
+            self._submit(*jobs[0])
+        elif jobs:
+            list(self._pool.map(lambda job: self._submit(*job), jobs))
 
     def _submit(self, spec: dict[str, Any], handle: Handle, placement: Placement) -> None:
         """Tell the engine; what fails now is tried again by `_tend`."""
@@ -238,9 +303,7 @@ class Dispatcher:
         if again:
             with self.platform.store.reading() as session:
                 specs = {job.id: job.spec for job in repo.by_ids(session, [h.job for h in again]).values()}
-            for handle in again:
-                if handle.job in specs:
-                    self._submit(specs[handle.job], handle, _placement(scene.live[handle]))
+            self._submit_all([(specs[h.job], h, _placement(scene.live[h])) for h in again if h.job in specs])
 
     def _cancel(self, handle: Handle, now: datetime) -> None:
         asked = self._cancelled.get(handle)

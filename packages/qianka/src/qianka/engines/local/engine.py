@@ -94,6 +94,7 @@ class LocalEngine:
     def close(self) -> None:
         """Stop watching; what runs goes on."""
         self._watcher.close()
+        self._starter.close()
 
     def _status(self, handle: Handle) -> Status:
         directory = jobdir.job_dir(self.jobs, handle.job)

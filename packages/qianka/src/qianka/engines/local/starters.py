@@ -39,6 +39,10 @@ class Starter(Protocol):
         """Remove a job's directory."""
         ...
 
+    def close(self) -> None:
+        """Give back what starting needed; what was started goes on."""
+        ...
+
 
 class DirectStarter:
     """Starts supervisors as children of this process, under its own user."""
@@ -52,26 +56,31 @@ class DirectStarter:
             os.truncate(self._log, 0)
 
     def start(self, job: str, run: int) -> int:
-        command = [*self._command, jobdir.job_dir(self.jobs, job), str(run)]
-        appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         try:
-            return os.posix_spawn(
-                command[0],
-                command,
-                {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"},
-                file_actions=[
-                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                    (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-                    (os.POSIX_SPAWN_OPEN, 2, self._log, appending, 0o600),
-                ],
-                setsigmask=[],
-                setsigdef=[signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE],
-            )
+            return self._spawn([jobdir.job_dir(self.jobs, job), str(run)], None, None)
         except OSError as error:
             raise Unavailable(
                 Text(f"启动不了监督进程：{error}", f"the supervisor cannot be started: {error}"),
                 Text("检查内存和进程数上限", "look at memory and the limit of processes"),
             ) from error
+
+    def close(self) -> None:
+        """Give back what starting needed."""
+
+    def _spawn(self, words: list[str], stdin: int | None, stdout: int | None) -> int:
+        command = [*self._command, *words]
+        return os.posix_spawn(
+            command[0],
+            command,
+            {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"},
+            file_actions=[
+                _opened(0, stdin, os.devnull, os.O_RDONLY),
+                _opened(1, stdout, os.devnull, os.O_WRONLY),
+                _opened(2, None, self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND),
+            ],
+            setsigmask=[],
+            setsigdef=[signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE],
+        )
 
     def stop(self, job: str, run: int) -> None:
         beat = jobdir.read_beat(jobdir.job_dir(self.jobs, job), run)
@@ -122,6 +131,9 @@ class LauncherStarter:
                 return self.path.exists()
         return True
 
+    def close(self) -> None:
+        """Nothing to give back: a connection a request."""
+
     def ping(self) -> dict[str, Any]:
         """Level of isolation and user of the launcher."""
         return self._ask({"do": "ping"})
@@ -138,6 +150,12 @@ class LauncherStarter:
         if not isinstance(answer, dict) or not answer.get("ok"):
             raise _silent(str(answer.get("error") if isinstance(answer, dict) else answer))
         return answer
+
+
+def _opened(descriptor: int, source: int | None, path: str, flags: int) -> tuple[Any, ...]:
+    if source is not None:
+        return (os.POSIX_SPAWN_DUP2, source, descriptor)
+    return (os.POSIX_SPAWN_OPEN, descriptor, path, flags, 0o600)
 
 
 def _line(connection: socket.socket) -> bytes:

@@ -34,6 +34,7 @@ class Watcher:
                 try:
                     self._descriptors[handle] = os.pidfd_open(pid)
                 except ProcessLookupError:
+                    self.wake()  # it has ended already: whoever waits must look
                     return
             self._pids[handle] = pid
 

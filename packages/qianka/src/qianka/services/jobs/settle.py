@@ -22,17 +22,26 @@ from qianka.store.tables import Job, Ledger, Run
 LOST: dict[str, Any] = {"code": "lost", "limit": None, "measured": None, "text": None}
 
 
-def settle(session: Session, platform: Platform, job: Job, number: int, result: Mapping[str, Any] | None) -> bool:
+def settle(
+    session: Session,
+    platform: Platform,
+    job: Job,
+    number: int,
+    result: Mapping[str, Any] | None,
+    *,
+    runs: Mapping[tuple[str, int], Run] | None = None,
+) -> bool:
     """Take in what run `number` of `job` ended with; None: it is lost. Returns whether it was accepted.
 
     A result of a run that is no longer the job's, or of a job that has ended, is kept aside with its
     run. NODE_FAIL is the platform's fault: never charged, tried again as a new run up to the job's
     `max_retries`. A run preempted is tried again as well, but what it used is counted.
+    `runs`: those already at hand, by job and number.
     A run that was stopped from outside (CANCELLED, but nobody asked) counts as NODE_FAIL.
     """
     result = None if result is None else dict(result)
     state = JobState.NODE_FAIL if result is None else JobState(result["state"])
-    run = repo.run_of(session, job.id, number)
+    run = repo.run_of(session, job.id, number) if runs is None else runs.get((job.id, number))
     if job.run != number or JobState(job.state).ended:
         if run is not None and run.accepted is None:
             _close(run, state, result, platform.now(), accepted=False)

@@ -36,6 +36,16 @@ def run_of(session: Session, job_id: str, number: int) -> Run | None:
     return session.scalar(select(Run).where(Run.job_id == job_id, Run.number == number))
 
 
+def runs_at(session: Session, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], Run]:
+    """Runs by job and number."""
+    found: dict[tuple[str, int], Run] = {}
+    numbers = dict(wanted)
+    for start in range(0, len(wanted), _CHUNK):
+        query = select(Run).where(Run.job_id.in_([job for job, _ in wanted[start : start + _CHUNK]]))
+        found.update(((r.job_id, r.number), r) for r in session.scalars(query) if numbers[r.job_id] == r.number)
+    return found
+
+
 def runs_of(session: Session, job_id: str) -> list[Run]:
     """All runs of a job, first one first."""
     return list(session.scalars(select(Run).where(Run.job_id == job_id).order_by(Run.number)))

@@ -19,3 +19,8 @@ def events_after(session: Session, topics: Sequence[str], after: int, limit: int
 def newest_event(session: Session) -> int:
     """The id of the newest event; 0 when there is none."""
     return session.scalar(select(func.max(Event.id))) or 0
+
+
+def last_event_id(session: Session) -> int:
+    """The newest event; 0: none. Every change of a job emits one, so the same id means that none changed."""
+    return session.scalar(select(func.max(Event.id))) or 0
