@@ -40,8 +40,9 @@ class Stage:
         self.sources = sources
 
     def build(self, job: dict[str, Any], out: int | None, uid: int, bwrap: str) -> str:
-        """Mount everything that `job` names; this process must have mounts of its own. Returns the path of bubblewrap for the run.
+        """Mount everything that `job` names; returns the path of bubblewrap for the run.
 
+        This process must have mounts of its own already.
         `out`: descriptor of the folder that becomes /out; None for a tmpfs of its own. Raises OSError, NotAllowed.
         """
         system.mount("stage", self.place, "tmpfs", system.NOSUID | system.NODEV, "size=1m,nr_inodes=1000,mode=0755")
