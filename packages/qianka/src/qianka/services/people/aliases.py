@@ -21,12 +21,12 @@ _SECOND = (
 
 def new_alias(taken: Container[str], source: random.Random) -> str:
     """An alias that is not in `taken`, such as 晴空白鹭; numbered once the words run out."""
-    for _ in range(200):
-        alias = source.choice(_FIRST.split()) + source.choice(_SECOND.split())
+    first, second = _FIRST.split(), _SECOND.split()
+    for _ in range(50):
+        alias = source.choice(first) + source.choice(second)
         if alias not in taken:
             return alias
     number = 2
-    base = source.choice(_FIRST.split()) + source.choice(_SECOND.split())
-    while f"{base}{number}" in taken:
+    while f"{alias}{number}" in taken:
         number += 1
-    return f"{base}{number}"
+    return f"{alias}{number}"

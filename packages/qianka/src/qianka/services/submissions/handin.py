@@ -16,6 +16,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from qianka import intake, receipts
+from qianka.domain.jobs import JobState
+from qianka.domain.verdicts import VERDICTS, Verdict
 from qianka.errors import Conflict, Forbidden, PlatformFault, Refused, Text
 from qianka.grading import labfile
 from qianka.grading.model import Handin
@@ -24,7 +26,7 @@ from qianka.ids import new_id
 from qianka.services import access, audit, events
 from qianka.services.platform import Caller, Platform
 from qianka.services.submissions import limits, storage
-from qianka.store.repos import people, submissions
+from qianka.store.repos import attempts, people, submissions
 from qianka.store.tables import Attempt, Cohort, Lab, Person, Receipt, Submission
 
 PLATFORM = "Qianka"
@@ -205,8 +207,7 @@ def _write_accepted(
     session: Session, platform: Platform, caller: Caller, place: Place, submission: Submission, key: receipts.Key
 ) -> HandedIn:
     now = submission.submitted_at
-    for older in submissions.take_back_queued(session, place.lab.id, place.person.id, now):
-        events.emit(session, platform, f"attempt:{older.id}", "cancelled", state="cancelled", by=submission.id)
+    _supersede(session, platform, place, submission)
     session.add(submission)
     session.flush()
     receipt = _receipt(place, submission, key)
@@ -216,14 +217,39 @@ def _write_accepted(
         lab_id=place.lab.id,
         person_id=place.person.id,
         number=1,
+        state="queued",
         lab_version=place.lab.version,
         queued_at=now,
     )
     session.add_all([receipt, attempt])
-    events.emit(session, platform, f"attempt:{attempt.id}", "queued", state="queued", submission=submission.id)
+    _tell(session, platform, attempt, "queued")
     audit.record(session, platform, caller, "submission.accept", submission.id, lab=place.lab.slug, receipt=receipt.id)
     session.flush()
     return HandedIn(submission, receipt, attempt)
+
+
+def _supersede(session: Session, platform: Platform, place: Place, newer: Submission) -> None:
+    """Cancel what the person has queued in this lab and give the try back; what has begun goes on.
+
+    The grader ends the waiting jobs of a cancelled attempt.
+    """
+    queued = submissions.queued_attempts(session, place.lab.id, place.person.id)
+    jobs = attempts.job_states(session, [attempt.id for attempt in queued])
+    words = VERDICTS[Verdict.CANCELLED]
+    for attempt in queued:
+        if any(state != JobState.PENDING.value for _, state in jobs[attempt.id]):
+            continue
+        attempt.state, attempt.verdict, attempt.ended_at = "cancelled", Verdict.CANCELLED.value, newer.submitted_at
+        attempt.next_try_at, attempt.stage = None, ""
+        older = session.get(Submission, attempt.submission_id)
+        if older is not None:
+            older.charged = False
+        _tell(session, platform, attempt, "verdict", verdict=attempt.verdict, zh=words.zh, en=words.en, newer=newer.id)
+
+
+def _tell(session: Session, platform: Platform, attempt: Attempt, kind: str, **payload: Any) -> None:
+    facts = {"attempt": attempt.id, "submission": attempt.submission_id, "state": attempt.state, **payload}
+    events.emit(session, platform, f"attempt:{attempt.id}", kind, **facts)
 
 
 def _receipt(place: Place, submission: Submission, key: receipts.Key) -> Receipt:

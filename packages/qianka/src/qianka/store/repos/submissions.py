@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from qianka.store.tables import Attempt, Cohort, Lab, Person, Receipt, Submission
@@ -63,22 +63,15 @@ def stored_bytes(session: Session, person_id: int, without: str) -> int:
     return session.scalar(select(func.coalesce(func.sum(sizes.c.size), 0))) or 0
 
 
-def take_back_queued(session: Session, lab_id: int, person_id: int, now: datetime) -> list[Attempt]:
-    """Cancel the gradings of a person in a lab that have not begun, and give their tries back."""
-    waiting = select(Attempt).where(
+def queued_attempts(session: Session, lab_id: int, person_id: int) -> list[Attempt]:
+    """The gradings of a person's hand-ins in a lab that are still queued, locked until the transaction ends."""
+    query = select(Attempt).where(
         Attempt.lab_id == lab_id,
         Attempt.person_id == person_id,
         Attempt.state == "queued",
         Attempt.why == "handin",
     )
-    taken = []
-    for attempt in session.scalars(waiting.with_for_update()):
-        attempt.state, attempt.verdict, attempt.ended_at = "cancelled", "cancelled", now
-        taken.append(attempt)
-    ids = [attempt.submission_id for attempt in taken]
-    if ids:
-        session.execute(update(Submission).where(Submission.id.in_(ids)).values(charged=False))
-    return taken
+    return list(session.scalars(query.with_for_update()))
 
 
 def listed(
