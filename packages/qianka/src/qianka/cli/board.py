@@ -8,7 +8,6 @@ import typer
 
 from qianka.cli import common, output
 from qianka.cli.common import CohortOption, Json
-from qianka.cli.grades import points
 from qianka.cli.output import t
 
 app = common.new_app("排行榜", "the board of a lab")
@@ -27,8 +26,5 @@ def board(
         return
     output.say(f"{found.title}  {found.metric}")
     headings = [t("名次", "rank"), t("名字", "name"), t("成绩", "score"), t("得分", "points")]
-    rows = [
-        [e.rank, ("* " if e.mine else "  ") + e.name, e.score_text or e.score, points(e.points, e.max_points)]
-        for e in found.entries
-    ]
+    rows = [[e.rank, ("* " if e.mine else "  ") + e.name, e.score, e.points] for e in found.entries]
     output.table(headings, rows)

@@ -66,7 +66,7 @@ def show(attempt: Attempt) -> None:
     if attempt.checks:
         headings = [t("检查", "check"), t("得分", "points"), t("说明", "what was found")]
         output.table(
-            headings, [[c.title or c.name, _points(c.points, c.max_points), c.message] for c in attempt.checks]
+            headings, [[c.title or c.kind, _points(c.points, c.max_points), c.message] for c in attempt.checks]
         )
     if attempt.advice:
         output.say(Text(f"建议：{attempt.advice}", f"advice: {attempt.advice}"))

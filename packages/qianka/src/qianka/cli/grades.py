@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from qianka.cli import common, output
 from qianka.cli.common import Json
 from qianka.cli.output import t
 from qianka.errors import BadInput, Text
+
+if TYPE_CHECKING:
+    from qianka.schemas.boards import GradeLine
 
 app = common.new_app("成绩", "grades")
 
@@ -29,34 +32,27 @@ def grades(
             if not output.result({"file": csv}):
                 output.say(Text(f"已导出到 {csv}", f"written to {csv}"))
             return
-        found = client.grades(cohort)
+        if cohort is not None:
+            _class(client.class_grades(cohort))
+            return
+        found = client.grades()
     if output.result(found):
         return
-    if cohort is None:
-        headings = [t("课程班", "cohort"), t("实验", "lab"), t("结果", "result"), t("得分", "points")]
-        output.table(
-            headings, [[g.cohort, g.lab, g.verdict_text or g.verdict, points(g.points, g.max_points)] for g in found]
-        )
+    headings = [t("课程班", "cohort"), t("实验", "lab"), t("结果", "result"), t("得分", "points")]
+    rows = [[g.cohort, g.lab, g.verdict_text or g.verdict, points(g.points, g.max_points)] for g in found]
+    output.table(headings, rows)
+
+
+def _class(lines: list[GradeLine]) -> None:
+    if output.result(lines):
         return
-    headings = [
-        t("学号", "number"),
-        t("姓名", "name"),
-        t("班级", "section"),
-        t("实验", "lab"),
-        t("结果", "result"),
-        t("得分", "points"),
-    ]
-    rows = [
-        [
-            g.student_number or g.login,
-            g.name,
-            g.section,
-            g.lab,
-            g.verdict_text or g.verdict,
-            points(g.points, g.max_points),
-        ]
-        for g in found
-    ]
+    labs = sorted({lab for line in lines for lab in line.grades})
+    headings = [t("学号", "number"), t("姓名", "name"), t("班级", "section"), *labs, t("合计", "total")]
+    rows = []
+    for line in lines:
+        cells = [line.grades.get(lab) for lab in labs]
+        shown = [None if cell is None else cell.points for cell in cells]
+        rows.append([line.student_number or line.login, line.name, line.section, *shown, line.total])
     output.table(headings, rows)
 
 

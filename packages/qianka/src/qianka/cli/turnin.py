@@ -53,8 +53,7 @@ def turnin(
             )
         with output.progress("上传", "uploading", size) as bar:
             handed = client.hand_in(slug, lab, file, filename=name, progress=bar)
-        kept = receipts / f"{lab}-{handed.submission.id}.receipt.json"
-        write_private(kept, handed.receipt)
+        kept = _keep(handed, receipts)
         _tell(handed, kept)
         _finish(client, handed, kept, wait=output.is_live() if follow is None else follow)
 
@@ -70,17 +69,27 @@ def packed(path: Path, scratch: Path) -> tuple[Path, str]:
     return target, f"{path.absolute().name or 'handin'}.zip"
 
 
-def _tell(handed: HandedIn, kept: Path) -> None:
+def _keep(handed: HandedIn, folder: Path) -> Path | None:
+    """Save the receipt; an invalid hand-in has none."""
+    if handed.receipt is None:
+        return None
+    kept = folder / f"{handed.submission.lab}-{handed.submission.id}.receipt.json"
+    write_private(kept, handed.receipt)
+    return kept
+
+
+def _tell(handed: HandedIn, kept: Path | None) -> None:
     submission = handed.submission
-    output.say(Text(f"已提交：{submission.id}", f"handed in: {submission.id}"))
-    output.say(Text(f"  回执：{kept}", f"  receipt: {kept}"))
+    if kept is not None:
+        output.say(Text(f"已提交：{submission.id}", f"handed in: {submission.id}"))
+        output.say(Text(f"  回执：{kept}", f"  receipt: {kept}"))
     if submission.late:
         output.say(Text("  已过截止时间，按迟交计", "  after the deadline: it counts as late"))
     for words in submission.notes:
         output.say(f"  · {words}")
 
 
-def _finish(client: Client, handed: HandedIn, kept: Path, *, wait: bool) -> None:
+def _finish(client: Client, handed: HandedIn, kept: Path | None, *, wait: bool) -> None:
     submission, attempt = handed.submission, handed.attempt
     if attempt is not None and wait:
         attempt = following.follow(client, attempt.id, following.Teller())

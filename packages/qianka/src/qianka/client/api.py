@@ -13,7 +13,7 @@ from qianka.client import live
 from qianka.client.transport import Transport
 from qianka.schemas.auth import Me, SignedIn, Token, TokenSecret
 from qianka.schemas.base import Answer, Page
-from qianka.schemas.boards import Board, Budget, Grade
+from qianka.schemas.boards import Board, Budget, Grade, GradeLine
 from qianka.schemas.cohorts import Cohort
 from qianka.schemas.events import Event
 from qianka.schemas.jobs import Code, Job, JobLog, NewJob
@@ -26,6 +26,8 @@ Item = TypeVar("Item", bound=Answer)
 Progress = Callable[[int], None]
 """told the bytes sent so far"""
 CHUNK = 256 << 10
+LONG = 180.0
+"""seconds to wait for an answer that takes work: unpacking, fetching a data set"""
 
 
 def new_key() -> str:
@@ -95,15 +97,15 @@ class Client:
     def add_person(self, cohort: str, **fields: Any) -> PersonAdded:
         return PersonAdded.model_validate(self._post(f"/api/cohorts/{_part(cohort)}/people", fields))
 
-    def preview_roster(self, cohort: str, file: bytes, encoding: str | None, mode: str) -> RosterPreview:
+    def preview_roster(self, cohort: str, file: bytes, encoding: str | None, mode: str | None) -> RosterPreview:
         """How a roster would be read and what it would change."""
         return RosterPreview.model_validate(self._roster(cohort, "preview", file, encoding=encoding, mode=mode))
 
     def apply_roster(
-        self, cohort: str, file: bytes, encoding: str | None, mode: str, fingerprint: str, key: str
+        self, cohort: str, file: bytes, encoding: str | None, mode: str | None, digest: str
     ) -> RosterApplied:
-        """Do what the preview with that fingerprint said; with the same `key` again it is done once."""
-        found = self._roster(cohort, "apply", file, encoding=encoding, mode=mode, fingerprint=fingerprint, key=key)
+        """Do exactly what the preview with that digest said."""
+        found = self._roster(cohort, "apply", file, encoding=encoding, mode=mode, digest=digest)
         return RosterApplied.model_validate(found)
 
     def _all(self, path: str, kind: type[Item], **parameters: Any) -> Iterator[Item]:
@@ -129,21 +131,36 @@ class Client:
     def lab(self, cohort: str, lab: str) -> Lab:
         return Lab.model_validate(self._get(_lab(cohort, lab)))
 
+    def public_lab(self, cohort: str, lab: str, target: Path) -> None:
+        """Save what students may have of a lab: a zip that `qianka check` grades by."""
+        target.write_bytes(self.transport.request("GET", f"{_lab(cohort, lab)}/public.zip", timeout=LONG).content)
+
     def publish_lab(
-        self, cohort: str, archive: Path, *, due: datetime | None, opens: datetime | None, key: str | None = None
+        self,
+        cohort: str,
+        archive: Path,
+        *,
+        slug: str,
+        due: datetime | None = None,
+        opens: datetime | None = None,
+        practice: bool = False,
     ) -> Lab:
-        """Publish a zipped lab folder."""
-        headers = {"Idempotency-Key": key or new_key(), "Content-Type": "application/zip"}
-        parameters = {"due": _instant(due), "opens": _instant(opens)}
-        given = {name: value for name, value in parameters.items() if value is not None}
+        """Publish a zipped lab folder; the same content again is the same version."""
+        parameters = {"slug": slug, "due": _instant(due), "opens": _instant(opens), "practice": practice or None}
         response = self.transport.request(
             "POST",
             f"/api/cohorts/{_part(cohort)}/labs",
             content=lambda: _chunks(archive.open("rb"), None),
-            headers={**headers, "Content-Length": str(archive.stat().st_size)},
-            params=given,
+            headers=_body_headers(archive, new_key()),
+            params={name: value for name, value in parameters.items() if value is not None},
+            timeout=LONG,
         )
         return Lab.model_validate(response.json())
+
+    def publish_local_lab(self, cohort: str, folder: Path, **fields: Any) -> Lab:
+        """Publish a folder on the server's own disk, for administrators."""
+        body = {"path": str(folder.absolute()), **fields}
+        return Lab.model_validate(self._post(f"/api/cohorts/{_part(cohort)}/labs/local", body, timeout=LONG))
 
     # hand-ins
 
@@ -158,17 +175,12 @@ class Client:
         progress: Progress | None = None,
     ) -> HandedIn:
         """Send an archive; however often the connection breaks it is one submission."""
-        headers = {
-            "Idempotency-Key": key or new_key(),
-            "X-Filename": quote(filename, safe=""),
-            "Content-Type": "application/octet-stream",
-            "Content-Length": str(archive.stat().st_size),
-        }
         response = self.transport.request(
             "POST",
             f"{_lab(cohort, lab)}/submissions",
             content=lambda: _chunks(archive.open("rb"), progress),
-            headers=headers,
+            headers=_body_headers(archive, key or new_key()) | {"X-Filename": quote(filename, safe="")},
+            timeout=LONG,
         )
         return HandedIn.model_validate(response.json())
 
@@ -190,9 +202,9 @@ class Client:
         found: dict[str, Any] = self._get(f"/api/attempts/{_part(attempt)}/feedback")
         return found
 
-    def rerun(self, submission: str, key: str | None = None) -> Attempt:
-        headers = {"Idempotency-Key": key or new_key()}
-        return Attempt.model_validate(self._post(f"/api/submissions/{_part(submission)}/rerun", headers=headers))
+    def rerun(self, submission: str) -> Attempt:
+        """Grade it again, for staff."""
+        return Attempt.model_validate(self._post(f"/api/submissions/{_part(submission)}/rerun"))
 
     def follow(self, topics: Iterable[str], after: int | None = None) -> Iterator[Event]:
         """Live events, over lost connections; see live.follow."""
@@ -202,13 +214,13 @@ class Client:
 
     def upload(self, archive: Path, key: str | None = None, progress: Progress | None = None) -> Code:
         """Send the code of a job."""
-        headers = {
-            "Idempotency-Key": key or new_key(),
-            "Content-Type": "application/octet-stream",
-            "Content-Length": str(archive.stat().st_size),
-        }
+        headers = _body_headers(archive, key or new_key())
         response = self.transport.request(
-            "POST", "/api/uploads", content=lambda: _chunks(archive.open("rb"), progress), headers=headers
+            "POST",
+            "/api/uploads",
+            content=lambda: _chunks(archive.open("rb"), progress),
+            headers=headers,
+            timeout=LONG,
         )
         return Code.model_validate(response.json())
 
@@ -216,11 +228,9 @@ class Client:
         headers = {"Idempotency-Key": key or new_key()}
         return Job.model_validate(self._post("/api/jobs", job.model_dump(), headers=headers))
 
-    def jobs(
-        self, *, offset: int = 0, limit: int = 100, everybody: bool = False, state: str | None = None
-    ) -> Page[Job]:
-        found = self._get("/api/jobs", offset=offset, limit=limit, everybody=everybody or None, state=state)
-        return Page[Job].model_validate(found)
+    def jobs(self, *, limit: int = 50, after: str | None = None, **filters: Any) -> Page[Job]:
+        """A page of jobs, newest first; `filters` as in GET /api/jobs."""
+        return Page[Job].model_validate(self._get("/api/jobs", limit=limit, after=after, **filters))
 
     def job(self, job: str) -> Job:
         return Job.model_validate(self._get(f"/api/jobs/{_part(job)}"))
@@ -240,17 +250,27 @@ class Client:
     def board(self, cohort: str, lab: str, limit: int = 100) -> Board:
         return Board.model_validate(self._get(f"{_lab(cohort, lab)}/board", limit=limit))
 
-    def grades(self, cohort: str | None = None) -> list[Grade]:
-        """The caller's own grades in every cohort, or everybody's in one of which they are staff."""
-        if cohort is None:
-            return [Grade.model_validate(item) for item in self._get("/api/grades")]
-        return [Grade.model_validate(item) for item in self._get(f"/api/cohorts/{_part(cohort)}/grades")]
+    def grades(self) -> list[Grade]:
+        """The caller's own grades in every cohort."""
+        return [Grade.model_validate(item) for item in self._get("/api/grades")]
+
+    def class_grades(self, cohort: str) -> list[GradeLine]:
+        """Everybody's in a cohort, for its staff."""
+        return list(self._all(f"/api/cohorts/{_part(cohort)}/grades", GradeLine))
 
     def grades_csv(self, cohort: str) -> bytes:
         return self.transport.request("GET", f"/api/cohorts/{_part(cohort)}/grades.csv").content
 
     def budgets(self) -> list[Budget]:
         return [Budget.model_validate(item) for item in self._get("/api/budgets")]
+
+
+def _body_headers(archive: Path, key: str) -> dict[str, str]:
+    return {
+        "Idempotency-Key": key,
+        "Content-Type": "application/octet-stream",
+        "Content-Length": str(archive.stat().st_size),
+    }
 
 
 def _part(name: str) -> str:

@@ -14,14 +14,13 @@ class Entry(Answer):
 
     rank: int | None = None
     name: str
-    """the alias, unless the person chose to show their name"""
-    score: float | None = None
-    score_text: str | None = None
+    """the alias, unless the person chose to show their name or the caller is staff"""
+    score: str | None = None
     """as it is displayed, and as it is ranked"""
     points: float | None = None
-    max_points: float | None = None
-    verdict: str | None = None
-    at: datetime | None = None
+    at: datetime
+    bonus: bool = False
+    """among the top tenth, ties included"""
     mine: bool = False
 
 
@@ -30,31 +29,46 @@ class Board(Answer):
 
     cohort: str
     lab: str
+    lab_id: int
     title: str
-    metric: str = ""
-    higher_is_better: bool = True
+    metric: str
+    higher_is_better: bool
     entries: list[Entry] = Field(default_factory=list)
-    total: int = 0
+    total: int
 
 
 class Grade(Answer):
-    """The attempt that counts for a person in a lab."""
+    """The attempt that counts for the caller in a lab; `points` null: nothing graded yet."""
 
     cohort: str
     lab: str
-    title: str = ""
-    login: str
-    name: str = ""
-    student_number: str | None = None
-    section: str = ""
+    title: str
     verdict: str | None = None
     verdict_text: str | None = None
     points: float | None = None
     max_points: float | None = None
-    late: bool = False
     attempt: str | None = None
-    submission: str | None = None
-    updated_at: datetime | None = None
+
+
+class GradeCell(Answer):
+    """One student's grade in one lab."""
+
+    verdict: str
+    points: float
+    max_points: float
+    attempt: str
+
+
+class GradeLine(Answer):
+    """One student of a cohort, with the grades by lab."""
+
+    login: str
+    student_number: str | None = None
+    name: str
+    section: str = ""
+    active: bool = True
+    grades: dict[str, GradeCell] = Field(default_factory=dict)
+    total: float
 
 
 class Budget(Answer):

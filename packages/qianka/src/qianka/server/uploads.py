@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import anyio
@@ -18,6 +19,26 @@ from starlette.requests import ClientDisconnect
 from qianka.errors import BadInput, Text
 from qianka.server.guard import body_too_large
 from qianka.services.platform import Platform
+
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+OPENAPI: dict[str, Any] = {
+    "requestBody": {"required": True, "content": {"application/octet-stream": _BYTES}},
+    "parameters": [
+        {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "required": True,
+            "schema": {"type": "string", "minLength": 8, "maxLength": 200},
+        },
+        {
+            "name": "X-Filename",
+            "in": "header",
+            "schema": {"type": "string"},
+            "description": "the name of the file, percent-encoded UTF-8",
+        },
+    ],
+}
+"""how the documentation of the API tells of a streamed upload"""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Routes, a noun a file; PUBLIC needs no sign-in, PRIVATE does."""
 
-from qianka.server.routes import attempts, auth, cohorts, events, jobs, labs, people, submissions, system
+from qianka.server.routes import attempts, auth, boards, cohorts, events, jobs, labs, people, submissions, system
 
 PUBLIC = (auth.public, system.public)
 PRIVATE = (
@@ -10,6 +10,7 @@ PRIVATE = (
     labs.router,
     submissions.router,
     attempts.router,
+    boards.router,
     jobs.router,
     events.router,
     system.router,

@@ -18,32 +18,8 @@ from qianka.services.submissions import Found
 
 router = APIRouter(tags=["submissions"])
 
-_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
-_HEADERS = [
-    {
-        "name": "Idempotency-Key",
-        "in": "header",
-        "required": True,
-        "schema": {"type": "string", "minLength": 8, "maxLength": 200},
-    },
-    {
-        "name": "X-Filename",
-        "in": "header",
-        "required": False,
-        "schema": {"type": "string"},
-        "description": "percent-encoded UTF-8",
-    },
-]
 
-
-@router.post(
-    "/cohorts/{cohort}/labs/{lab}/submissions", status_code=201, openapi_extra={**_BODY, "parameters": _HEADERS}
-)
+@router.post("/cohorts/{cohort}/labs/{lab}/submissions", status_code=201, openapi_extra=uploads.OPENAPI)
 async def hand_in(
     cohort: str, lab: str, request: Request, caller: CallerDep, platform: PlatformDep, language: LanguageDep
 ) -> HandedIn:

@@ -1,0 +1,67 @@
+"""Boards and grades."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from qianka.schemas.base import Page
+from qianka.schemas.boards import Board, Grade, GradeCell, GradeLine
+from qianka.server import boardviews
+from qianka.server.deps import CallerDep, LanguageDep, Limit, PlatformDep
+from qianka.server.graded import verdict_text
+from qianka.services import grades
+
+router = APIRouter(tags=["boards"])
+
+
+@router.get("/cohorts/{cohort}/labs/{lab}/board")
+def get_board(
+    cohort: str, lab: str, caller: CallerDep, platform: PlatformDep, language: LanguageDep, limit: Limit = 100
+) -> Board:
+    """The board of a lab: best first, ties share a rank (1, 2, 2, 4), entries without a score last."""
+    return boardviews.board(platform, caller, cohort, lab, language, limit)
+
+
+@router.get("/grades")
+def list_my_grades(caller: CallerDep, platform: PlatformDep, language: LanguageDep) -> list[Grade]:
+    """The caller's own grades in all cohorts."""
+    return [
+        Grade(
+            **{**vars(grade), "title": grade.title_en or grade.title if language == "en" else grade.title},
+            verdict_text=verdict_text(grade.verdict, language),
+        )
+        for grade in grades.mine(platform, caller)
+    ]
+
+
+@router.get("/cohorts/{cohort}/grades")
+def list_class_grades(
+    cohort: str,
+    caller: CallerDep,
+    platform: PlatformDep,
+    after: Annotated[str | None, Query(pattern="^[0-9]{1,9}$", description="`next` of the page before")] = None,
+    limit: Limit = 500,
+) -> Page[GradeLine]:
+    """Everybody in a cohort with the grades by lab; for staff."""
+    found = grades.of_cohort(platform, caller, cohort)
+    start = int(after or 0)
+    items = [_line(line) for line in found[start : start + limit]]
+    return Page[GradeLine](items=items, next=str(start + limit) if start + limit < len(found) else None)
+
+
+@router.get("/cohorts/{cohort}/grades.csv", response_class=Response)
+def export_grades(cohort: str, caller: CallerDep, platform: PlatformDep) -> Response:
+    """The grades of a cohort for a spreadsheet; for staff, audited."""
+    headers = {"Content-Disposition": 'attachment; filename="grades.csv"'}
+    return Response(grades.export_csv(platform, caller, cohort), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _line(line: grades.GradeLine) -> GradeLine:
+    cells = {
+        lab: GradeCell(verdict=row.verdict, points=row.points, max_points=row.max_points, attempt=row.attempt_id)
+        for lab, row in line.grades.items()
+    }
+    return GradeLine(**{**vars(line), "grades": cells}, total=line.total)
