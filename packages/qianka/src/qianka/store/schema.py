@@ -1,11 +1,5 @@
-"""The tables of a database, brought to what this version needs."""
+"""Another name of `qianka.store.upgrade`."""
 
 from __future__ import annotations
 
-from qianka.store.session import Store
-from qianka.store.tables import Base
-
-
-def upgrade(store: Store) -> None:
-    """Create what is missing; a database made by any earlier version opens."""
-    Base.metadata.create_all(store.engine)
+from qianka.store.upgrade import upgrade as upgrade
