@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import Callable
@@ -57,6 +58,16 @@ def test_a_hand_in_has_a_verifiable_receipt_and_its_bytes(course: HandinScene) -
     with course.platform.store.reading() as session:
         assert [row.topic for row in session.scalars(select(Event))] == [f"attempt:{handed.attempt.id}"]
         assert "submission.accept" in [row.action for row in session.scalars(select(Audit))]
+
+
+def test_the_receipt_lists_what_was_ignored_and_unwrapped(course: HandinScene) -> None:
+    files = {"hw1/code/train.py": "x", "hw1/README.md": "#", "__MACOSX/hw1/code/._train.py": "x", ".DS_Store": "x"}
+    handed = course.hand_in(archive=course.upload(packed(files)))
+    assert handed.receipt is not None
+    notes = "".join(note["zh"] for note in json.loads(handed.receipt.body)["notes"])
+    assert "__MACOSX" in notes
+    assert ".DS_Store" in notes
+    assert "hw1/" in notes
 
 
 def test_nothing_of_an_upload_stays_in_incoming(course: HandinScene) -> None:

@@ -32,7 +32,7 @@ def take(archive: Path, dest: Path, rules: Rules | None = None, filename: str = 
 
     The tree is written beside its place and moved there at the end; one that exists is used as it is.
     Raises Refused naming the rule, with nothing left behind; Unavailable when the disk is full.
-    `filename` is what the sender called it and only serves the words of a refusal.
+    `filename` is what the sender called it; a refusal carries it in its details.
     """
     rules = rules or Rules()
     dest.mkdir(parents=True, exist_ok=True)
@@ -45,6 +45,9 @@ def take(archive: Path, dest: Path, rules: Rules | None = None, filename: str = 
         finally:
             source.close()
         return _finish(unpacking, staging, dest, rules)
+    except Refused as refusal:
+        refusal.details.setdefault("filename", shown(filename))
+        raise
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
