@@ -152,14 +152,14 @@ class Tail:
 
 
 async def as_server_sent(source: AsyncIterator[Event | None]) -> AsyncIterator[str]:
-    """The text of the stream: an id, a kind and a JSON object an event; a comment as heartbeat."""
+    """The text of the stream: an id and a JSON object an event; a comment as heartbeat."""
     yield "retry: 1000\n\n"
     async for event in source:
         if event is None:
             yield ": still here\n\n"
         else:
             data = json.dumps(event.model_dump(mode="json"), ensure_ascii=False)
-            yield f"id: {event.id}\nevent: {event.kind}\ndata: {data}\n\n"
+            yield f"id: {event.id}\ndata: {data}\n\n"
 
 
 def response(source: AsyncIterator[Event | None]) -> StreamingResponse:

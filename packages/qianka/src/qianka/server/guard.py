@@ -20,7 +20,7 @@ SMALL_BODY = 4 << 20
 """bytes of a body that is no upload"""
 
 # These stream to disk and count for themselves (uploads.py).
-_UPLOADS = re.compile(r"/api/uploads|/api/cohorts/[^/]+/labs(/[^/]+/submissions)?|/handin/[^/]+/[^/]+")
+_UPLOADS = re.compile(r"/api/uploads|/api/cohorts/[^/]+/labs(/[^/]+/submissions)?|/lab/[^/]+/[^/]+/handin")
 
 HEADERS = {
     "content-security-policy": (
@@ -64,7 +64,7 @@ class Guard:
             await self.refuse(scope, refusal)(scope, receive, send_hardened)
             return
         if scope["method"] in UNSAFE and not _UPLOADS.fullmatch(path):
-            receive = _capped(receive, SMALL_BODY)
+            receive = capped(receive, SMALL_BODY)
         await self.app(scope, receive, send_hardened)
 
     def refusal(self, scope: Scope) -> QiankaError | None:
@@ -127,7 +127,8 @@ def _comes_from_elsewhere(headers: Headers, host: str) -> bool:
     return origin is not None and urlsplit(origin).netloc.lower() != host.lower()
 
 
-def _capped(receive: Receive, cap: int) -> Receive:
+def capped(receive: Receive, cap: int) -> Receive:
+    """`receive` that raises TooLarge once more than `cap` bytes of body have come."""
     seen = 0
 
     async def receive_capped() -> Message:

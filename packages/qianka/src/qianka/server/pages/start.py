@@ -7,10 +7,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from qianka.errors import QiankaError
-from qianka.server import auth, errors
+from qianka.server import auth, errors, labviews
 from qianka.server.pages.base import VisitorDep, fields, local_path, me_of, page, signed_form
 from qianka.server.rendering import page_language
-from qianka.services import people
+from qianka.services import grades, people
 from qianka.services.platform import Platform
 
 router = APIRouter()
@@ -21,7 +21,12 @@ def start(request: Request, found: VisitorDep, next: str = "/") -> Response:
     """The labs of whoever is signed in, or the form to sign in."""
     if found is None:
         return _sign_in_page(request, next=local_path(next))
-    return page(request, "start.html", me_of(request, found), cohorts=[])
+    platform: Platform = request.app.state.platform
+    me = me_of(request, found)
+    mine = [one for one in me.cohorts if one.state == "active"]
+    cohorts = [(one, labviews.listed(platform, found.caller, one.cohort)) for one in mine]
+    done = {(grade.cohort, grade.lab): grade for grade in grades.mine(platform, found.caller)}
+    return page(request, "start.html", me, cohorts=cohorts, grades=done)
 
 
 @router.post("/login")
