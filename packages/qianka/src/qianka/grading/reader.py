@@ -101,9 +101,8 @@ class Table:
             self.bad(key, f"应是数字，得到 {value!r}", f"must be a number, got {value!r}")
             return low
         if not low <= value <= high:
-            self.bad(
-                key, f"应在 {low:g} 到 {high:g} 之间，得到 {value!r}", f"must lie in {low:g}..{high:g}, got {value!r}"
-            )
+            bounds = f"{_shown(low)}..{_shown(high)}"
+            self.bad(key, f"应在 {bounds} 之间，得到 {value!r}", f"must lie in {bounds}, got {value!r}")
             return low
         return float(value)
 
@@ -175,3 +174,7 @@ class Table:
         if default is None:
             self.bad(key, "缺少这个键", "this key is missing")
         return default
+
+
+def _shown(bound: float) -> str:
+    return str(int(bound)) if float(bound).is_integer() else f"{bound:g}"
