@@ -110,10 +110,6 @@ def _record(
     due: datetime | None,
     opens: datetime | None,
 ) -> Lab:
-    lab = people.lab_by_slug(session, cohort.id, slug)
-    if lab is None:
-        lab = Lab(cohort_id=cohort.id, slug=slug)
-        session.add(lab)
     payer = caller.person_id or repo.first_teacher(session, cohort.id)
     if payer is None:
         raise Conflict(
@@ -127,9 +123,11 @@ def _record(
             ),
             reason="no_teacher",
         )
+    lab = people.lab_by_slug(session, cohort.id, slug) or Lab(cohort_id=cohort.id, slug=slug)
     lab.title, lab.title_en, lab.version = rules.title.zh, rules.title.en, version
     lab.published_at, lab.published_by = platform.now(), payer
     lab.due_at, lab.opens_at = due or lab.due_at, opens or lab.opens_at
+    session.add(lab)
     session.flush()
     return lab
 
