@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,3 +28,17 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
         report.outcome = "failed"
         report.longrepr = f"skipped where it must run: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="session")
+def student_runtime() -> Path:
+    """A finished student runtime: the one of the settings, or the one `make demo` made."""
+    from qianka import settings
+    from qianka.adapters import runtime
+
+    usual = settings.default_data_dir()
+    places = [Path(settings.load().settings.runtime_dir), usual.with_name(usual.name + "-demo") / "runtime"]
+    found = next((place for place in places if runtime.load(place) is not None), None)
+    if found is None:
+        pytest.skip("no student runtime: make demo builds one, QIANKA_RUNTIME_DIR names another")
+    return found
