@@ -72,7 +72,7 @@ def arena(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         bystander.wait()
 
 
-class _host_services:  # noqa: N801 (used as a function)
+class _host_services:
     """A service on the host's loopback and one on an abstract socket, which nothing inside may reach."""
 
     def __enter__(self) -> tuple[int, str]:

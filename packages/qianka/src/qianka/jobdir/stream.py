@@ -38,12 +38,11 @@ class Stream:
         if len(self.begin) < 1000:
             self.begin += data[:1000]
         if not self._full:
-            room = self._head_limit - self._head
-            if len(data) > room:
-                self._full = True
-                cut = character_cut(data, room)
-            else:
-                cut = len(data)
+            cut = min(len(data), max(self._head_limit - self._head, 0))
+            # A character that began within the head is kept whole: at most three bytes more.
+            while cut < len(data) and self._head + cut < self._head_limit + 3 and data[cut] & 0xC0 == 0x80:
+                cut += 1
+            self._full = cut < len(data)
             write_all(self._file, memoryview(data)[:cut])
             self._head += cut
             data = data[cut:]

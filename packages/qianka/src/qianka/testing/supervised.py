@@ -125,7 +125,7 @@ class Launched:
     """A launcher started as root for a data directory of the ordinary user `ORDINARY`."""
 
     def __init__(self, *words: str) -> None:
-        self.base = Path(tempfile.mkdtemp(prefix="qianka-launched-", dir="/var/tmp"))  # noqa: S108
+        self.base = Path(tempfile.mkdtemp(prefix="qianka-launched-", dir="/var/tmp"))
         self.data = self.base / "data"
         for name in ("jobs", "run", "trees", "labs", "cache"):
             (self.data / name).mkdir(parents=True)
