@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from qianka.errors import BadInput, Text
 
 if TYPE_CHECKING:
-    from qianka.schemas.submissions import HandedIn
+    from qianka.schemas.submissions import Attempt, HandedIn
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -101,6 +101,13 @@ def judge(sample: Sample, verdict: str, points: float | None, flags: Sequence[st
         names = ", ".join(missing)
         found.append(Text(f"没有标出：{names}", f"not flagged: {names}"))
     return Outcome(sample=sample, verdict=verdict, points=points, differences=tuple(found))
+
+
+def flags(attempt: Attempt) -> list[str] | None:
+    """What staff are told of an attempt; None when the caller is not staff."""
+    if attempt.staff_notes is None:
+        return None
+    return [str(flag.get("code")) for flag in attempt.staff_notes.get("flags", [])]
 
 
 def refused(sample: Sample, handed: HandedIn) -> Outcome | None:

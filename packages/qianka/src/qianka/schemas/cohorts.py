@@ -35,3 +35,7 @@ class NewCohort(Request):
     """ISO weekday and local time at which the budget week begins"""
     cpu_hours: float | None = Field(default=None, ge=0)
     gpu_hours: float | None = Field(default=None, ge=0)
+    demo: bool = False
+    """made-up people: marked as such wherever it is shown"""
+    demo: bool = False
+    """made-up people; shown as such"""

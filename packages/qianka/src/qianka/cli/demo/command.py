@@ -54,9 +54,8 @@ def demo(
         classroom.prepare(platform, lab, students=len(chosen))
         output.say(Text(f"网页：{platform.url}", f"web: {platform.url}"))
         handins = Handins(platform, LAB, chosen)
-        handins.began = ready
         outcomes = handins.run()
-        failed = _report(platform, outcomes, left, handins, began)
+        failed = _report(platform, outcomes, left, handins, (began, ready))
         if not once:
             _serve(platform)
     finally:
@@ -85,8 +84,9 @@ def _runtime(folder: Path) -> Path:
     """The student runtime: the one named in the settings, else the demo's own, built now if need be."""
     from qianka.adapters import runtime
 
-    found = settings.load().settings
-    if found.runtime_dir:
+    loaded = settings.load()
+    found = loaded.settings
+    if loaded.sources["runtime.dir"] != "default":
         return Path(found.runtime_dir)
     target = folder / "runtime"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -150,7 +150,7 @@ def _choose(found: list[Sample], *, contained: bool) -> tuple[list[Sample], list
 
 
 def _report(
-    platform: Handle, outcomes: list[Outcome], left: list[Sample], handins: Handins, began: float
+    platform: Handle, outcomes: list[Outcome], left: list[Sample], handins: Handins, since: tuple[float, float]
 ) -> list[Outcome]:
     """Results against expectations, the board, budgets, times; the outcomes that differ."""
     rows = [
@@ -182,8 +182,8 @@ def _report(
         "not_run": len(left),
         "as_stated": len(outcomes) - len(failed),
         "first_live_line_s": round(handins.first_line or 0.0, 2),
-        "first_verdict_s": round(handins.first_verdict or 0.0, 2),
-        "all_s": round(time.monotonic() - began, 1),
+        "first_verdict_s": round(handins.began - since[1] + (handins.first_verdict or 0.0), 2),
+        "all_s": round(time.monotonic() - since[0], 1),
     }
     output.result(facts)
     output.say("  ".join(f"{key}={value}" for key, value in facts.items()))

@@ -37,7 +37,7 @@ class Handins:
         for attempt_id, attempt in self._follow(waiting).items():
             index = waiting[attempt_id]
             outcomes[index] = samples.judge(
-                self.samples[index], attempt.verdict or attempt.state, attempt.points, attempt.flags
+                self.samples[index], attempt.verdict or attempt.state, attempt.points, samples.flags(attempt)
             )
         return [outcome for outcome in outcomes if outcome is not None]
 
