@@ -21,7 +21,9 @@ CHECK_LINES = 80
 
 
 def main() -> int:
-    broken = [line for path in sorted([*PLATFORM.rglob("*.py"), *KIT.rglob("*.py")]) for line in check(path)]
+    paths = sorted([*PLATFORM.rglob("*.py"), *KIT.rglob("*.py")])
+    written = [path for path in paths if "versions" not in path.parts]  # a migration is generated
+    broken = [line for path in written for line in check(path)]
     print("\n".join(broken) if broken else "house rules: kept")
     return 1 if broken else 0
 

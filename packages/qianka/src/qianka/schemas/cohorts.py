@@ -36,6 +36,4 @@ class NewCohort(Request):
     cpu_hours: float | None = Field(default=None, ge=0)
     gpu_hours: float | None = Field(default=None, ge=0)
     demo: bool = False
-    """made-up people: marked as such wherever it is shown"""
-    demo: bool = False
     """made-up people; shown as such"""

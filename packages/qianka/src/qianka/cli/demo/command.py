@@ -13,12 +13,12 @@ import typer
 from qianka import settings
 from qianka.cli import common, embedded, output, samples
 from qianka.cli.common import Json
-from qianka.cli.demo import classroom, people
+from qianka.cli.demo import classroom, people, report
 from qianka.cli.demo.handins import Handins
 from qianka.cli.embedded import Handle
 from qianka.cli.lock import holder
 from qianka.cli.output import t
-from qianka.cli.samples import Outcome, Sample
+from qianka.cli.samples import Sample
 from qianka.errors import BadInput, SandboxRefused, Text
 
 app = common.new_app("演示课程班", "a demo class")
@@ -55,7 +55,18 @@ def demo(
         output.say(Text(f"网页：{platform.url}", f"web: {platform.url}"))
         handins = Handins(platform, LAB, chosen)
         outcomes = handins.run()
-        failed = _report(platform, outcomes, left, handins, (began, ready))
+        report.show(platform, LAB, outcomes, left)
+        failed = [one for one in outcomes if one.differences]
+        facts = {
+            "graded": len(outcomes),
+            "not_run": len(left),
+            "as_stated": len(outcomes) - len(failed),
+            "first_live_line_s": round(handins.first_line or 0.0, 2),
+            "first_verdict_s": round(handins.began - ready + (handins.first_verdict or 0.0), 2),
+            "all_s": round(time.monotonic() - began, 1),
+        }
+        if not output.result(facts):
+            output.say("  ".join(f"{key}={value}" for key, value in facts.items()))
         if not once:
             _serve(platform)
     finally:
@@ -149,55 +160,13 @@ def _choose(found: list[Sample], *, contained: bool) -> tuple[list[Sample], list
     )
 
 
-def _report(
-    platform: Handle, outcomes: list[Outcome], left: list[Sample], handins: Handins, since: tuple[float, float]
-) -> list[Outcome]:
-    """Results against expectations, the board, budgets, times; the outcomes that differ."""
-    rows = [
-        [one.sample.name, one.verdict, one.points, f"{one.sample.verdict} {one.sample.points[0]:g}-{one.sample.points[1]:g}",
-         "; ".join(text.say(output.language()) for text in one.differences) or "✓"]
-        for one in outcomes
-    ]  # fmt: skip
-    rows += [[sample.name, "not_run", None, sample.verdict, t("需要隔离", "needs a sandbox")] for sample in left]
-    titles = [t("样例", "sample"), t("判定", "verdict"), t("得分", "points"), t("应为", "expected"), ""]
-    output.table(titles, rows)
-    with platform.client() as staff:
-        board = staff.board(classroom.COHORT, LAB, limit=10)
-    output.say(Text("\n排行榜", "\nboard"))
-    output.table(
-        [t("名次", "rank"), t("别名", "alias"), t("分数", "score"), t("得分", "points")],
-        [[entry.rank, entry.name, entry.score, entry.points] for entry in board.entries if entry.rank is not None],
-    )
-    with classroom.student(platform, 0) as somebody:
-        budget = somebody.budgets()[0]
-    output.say(
-        Text(
-            f"\n{people.name(0)} 本周用了 {budget.cpu_used * 3600:.1f} CPU 秒，额度 {budget.cpu_limit:g} CPU 小时",
-            f"\n{people.name(0)} used {budget.cpu_used * 3600:.1f} CPU-seconds of {budget.cpu_limit:g} CPU-hours this week",
-        )
-    )
-    failed = [one for one in outcomes if one.differences]
-    facts = {
-        "graded": len(outcomes),
-        "not_run": len(left),
-        "as_stated": len(outcomes) - len(failed),
-        "first_live_line_s": round(handins.first_line or 0.0, 2),
-        "first_verdict_s": round(handins.began - since[1] + (handins.first_verdict or 0.0), 2),
-        "all_s": round(time.monotonic() - since[0], 1),
-    }
-    output.result(facts)
-    output.say("  ".join(f"{key}={value}" for key, value in facts.items()))
-    return failed
-
-
 def _serve(platform: Handle) -> None:
+    first = people.student_number(0).lower()
     output.say(
         Text(
-            f"\n网页 {platform.url}\n"
-            f"教师：{classroom.TEACHER}    学生：{people.student_number(0).lower()} …    密码都是 {people.PASSWORD}\n"
+            f"\n网页 {platform.url}\n教师：{classroom.TEACHER}    学生：{first} …    密码都是 {people.PASSWORD}\n"
             "按 Ctrl-C 停止；数据会保留",
-            f"\nweb {platform.url}\n"
-            f"teacher: {classroom.TEACHER}    student: {people.student_number(0).lower()} …    password of all: {people.PASSWORD}\n"
+            f"\nweb {platform.url}\nteacher: {classroom.TEACHER}    student: {first} …    password: {people.PASSWORD}\n"
             "Ctrl-C stops it; the data are kept",
         )
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from alembic import context
 from qianka.store.tables import Base
 from qianka.store.types import Instant
 
 
-def render_item(kind: str, item: Any, _: Any) -> str | bool:
+def render_item(kind: str, item: Any, _: Any) -> str | Literal[False]:
     """A migration must not change with the code: our column types are written as what they are in SQL."""
     if kind == "type" and isinstance(item, Instant):
         return "sa.DateTime()"

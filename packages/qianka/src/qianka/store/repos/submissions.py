@@ -114,7 +114,7 @@ def known_archives(session: Session, hashes: Sequence[str]) -> set[str]:
     return found
 
 
-def _with_lab_and_person() -> Select[tuple[Submission, Lab, Person]]:
+def _with_lab_and_person() -> Select[Submission, Lab, Person]:
     return (
         select(Submission, Lab, Person)
         .join(Lab, Lab.id == Submission.lab_id)
