@@ -58,10 +58,10 @@ def start(data_dir: Path, *, log: Path | None = None, **values: Any) -> Handle:
     (None: DATA/run/platform.log). Raises Unavailable with the end of the log when it does not come up.
     """
     _need_server()
-    own = settings.load().settings
     names = {name: key for key, name in settings.KEYS.items()}
-    given: dict[str, Any] = {"server.port": 0, "runtime.dir": own.runtime_dir, "data.dir": str(data_dir.absolute())}
+    given: dict[str, Any] = {"server.port": 0, "data.dir": str(data_dir.absolute())}
     given |= {names[name]: value for name, value in values.items()}
+    given.setdefault("runtime.dir", str(find_runtime()))
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     (data_dir / "run").mkdir(exist_ok=True, mode=0o700)
     log = log or data_dir / "run" / "platform.log"
@@ -96,6 +96,34 @@ def temporary(**values: Any) -> Iterator[Handle]:
             yield handle
         finally:
             handle.stop()
+
+
+def find_runtime() -> Path:
+    """The student runtime of this machine: the one of the settings, else the demo's. It may not exist."""
+    loaded = settings.load()
+    own = Path(loaded.settings.runtime_dir)
+    data = Path(loaded.settings.data_dir)
+    of_demo = data.with_name(data.name + "-demo") / "runtime"
+    if loaded.sources["runtime.dir"] == "default" and not is_runtime(own) and is_runtime(of_demo):
+        return of_demo
+    return own
+
+
+def is_runtime(folder: Path) -> bool:
+    """Whether a finished student runtime is there."""
+    return (folder / "bin" / "python").exists() and (folder / "runtime.json").exists()
+
+
+def need_runtime() -> Path:
+    """The student runtime; raises Unavailable when none was built."""
+    found = find_runtime()
+    if not is_runtime(found):
+        raise Unavailable(
+            Text(f"还没有学生运行环境（{found}）", f"there is no student runtime yet ({found})"),
+            Text("运行 qianka runtime build（约 1-2 分钟）", "run qianka runtime build (1 to 2 minutes)"),
+            reason="no_runtime",
+        )
+    return found
 
 
 def _first_line(process: subprocess.Popen[bytes]) -> dict[str, Any] | None:

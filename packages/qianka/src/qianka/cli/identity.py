@@ -30,6 +30,18 @@ class Identity(NamedTuple):
 
 def choose(service_user: str, data_dir: Path) -> Identity:
     """The identity to serve with; gives the data directory to the service user when that is chosen."""
+    chosen = look(service_user)
+    if chosen.user is None:
+        return chosen
+    _give(data_dir, chosen.user)
+    if _reaches(chosen, data_dir):
+        return chosen
+    _give(data_dir, pwd.getpwuid(0))
+    return _unreachable(service_user)
+
+
+def look(service_user: str) -> Identity:
+    """The identity that `choose` would try first; changes nothing."""
     if os.geteuid() != 0:
         return Identity(None)
     try:
@@ -43,24 +55,23 @@ def choose(service_user: str, data_dir: Path) -> Identity:
         )
     if user.pw_uid == 0:
         return Identity(None, Text("service.user 就是 root", "service.user is root itself"))
-    _give(data_dir, user)
-    chosen = Identity(user)
-    tried = (
-        subprocess.run(
-            [sys.executable, "-c", _TRY, str(data_dir)],
-            cwd="/",
-            env={"PATH": os.defpath, "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            check=False,
-            timeout=60,
-            **chosen.popen(),
-        )
-        if _may_execute(user)
-        else None
+    return Identity(user) if _may_execute(user) else _unreachable(service_user)
+
+
+def _reaches(chosen: Identity, data_dir: Path) -> bool:
+    tried = subprocess.run(
+        [sys.executable, "-c", _TRY, str(data_dir)],
+        cwd="/",
+        env={"PATH": os.defpath, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        check=False,
+        timeout=60,
+        **chosen.popen(),
     )
-    if tried is not None and tried.returncode == 0:
-        return chosen
-    _give(data_dir, pwd.getpwuid(0))
+    return tried.returncode == 0
+
+
+def _unreachable(service_user: str) -> Identity:
     return Identity(
         None,
         Text(

@@ -39,10 +39,15 @@ class DataLock:
 def holder(data_dir: Path) -> dict[str, Any]:
     """What the running platform on `data_dir` said of itself; empty when none does."""
     try:
-        found = json.loads((data_dir / "run" / "up.lock").read_text("utf-8"))
+        with open(data_dir / "run" / "up.lock", "rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                found = json.loads(file.read(1 << 16))
+                return found if isinstance(found, dict) else {}
     except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        pass
+    return {}
 
 
 def _taken(data_dir: Path, facts: dict[str, Any]) -> Conflict:

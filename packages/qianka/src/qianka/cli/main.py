@@ -60,7 +60,7 @@ GROUPS = (
         {
             "cohort": _c("cohort", "课程班：新建、列表", "cohorts: create, list"),
             "people": _c("people", "名单：导入、列表、添加", "people: import a roster, list, add"),
-            "lab": _c("lab", "实验：新建、检查、发布、列表", "labs: new, check, publish, list"),
+            "lab": _c("lab", "实验：新建、检查、发布、取回", "labs: new, check, publish, get"),
         },
     ),
     Group(
@@ -73,6 +73,7 @@ GROUPS = (
                 "doctor", "检查本机：隔离级别、磁盘、端口", "what this machine can do: isolation, disk, ports"
             ),
             "runtime": _c("runtime", "建立学生运行环境", "build the student runtime"),
+            "data": _c("data", "数据集", "data sets"),
             "config": _c("config", "每项设置的值和来源", "each setting and where it came from"),
             "version": _c("version", "版本", "version"),
         },

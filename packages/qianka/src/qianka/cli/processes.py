@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from qianka.errors import PlatformFault, Text
+from qianka.errors import PlatformFault, SandboxRefused, Text
 
 QUICK = 5.0
 """seconds; a part that ends sooner is started again more slowly each time"""
@@ -21,6 +21,8 @@ LONGEST_WAIT = 30.0
 GRACE = 15.0
 """seconds a part has to end when it is asked to"""
 HOPELESS = 3
+PATIENCE = 60.0
+"""seconds that a part may take to be ready"""
 
 
 class Ended(NamedTuple):
@@ -58,6 +60,8 @@ class Part:
     environment: Mapping[str, str]
     pass_fds: tuple[int, ...] = ()
     popen: Mapping[str, Any] = field(default_factory=dict)
+    ready: Callable[[], bool] | None = None
+    """asked until it is true before the parts after this one start"""
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     failures: int = 0
@@ -123,6 +127,7 @@ class Parts:
         try:
             for part in self.parts:
                 part.start(self.events)
+                self._await(part)
             while True:
                 event = self.events.get()
                 if isinstance(event, Stop):
@@ -138,18 +143,54 @@ class Parts:
             for part in reversed(self.parts):
                 part.stop()
 
+    def _await(self, part: Part) -> None:
+        """Wait until the part is ready. Raises SandboxRefused or PlatformFault when it ended instead."""
+        until = time.monotonic() + PATIENCE
+        while part.ready is not None and not part.ready():
+            status = None if part.process is None else part.process.poll()
+            if status == SandboxRefused.exit_code:
+                raise _cannot_contain()
+            if status is not None or time.monotonic() > until:
+                raise _does_not_start(part, status)
+            if any(isinstance(event, Stop) for event in self._peek()):
+                return
+            time.sleep(0.02)
+
+    def _peek(self) -> list[Any]:
+        """The events that wait; they keep waiting."""
+        waiting = []
+        while not self.events.empty():
+            waiting.append(self.events.get())
+        for event in waiting:
+            self.events.put(event)
+        return waiting
+
     def _revive(self, event: Ended) -> None:
         part = event.part
         quick = time.monotonic() - part.started < QUICK
         part.failures = part.failures + 1 if quick else 0
         if not part.was_ready and part.failures >= HOPELESS:
-            raise PlatformFault(
-                Text(f"{part.name} 启动不了（退出码 {event.status}）", f"{part.name} does not start ({event.status})"),
-                Text("原因见上面的日志；qianka doctor 检查本机", "the log above says why; qianka doctor looks around"),
-                reason="does_not_start",
-            )
+            raise _does_not_start(part, event.status)
         # At once the first time: whoever waits for an answer should not notice.
         wait = min(LONGEST_WAIT, 0.25 * 2.0**part.failures) if quick and part.failures > 1 else 0.0
         timer = threading.Timer(wait, self.events.put, (Again(part),))
         timer.daemon = True
         timer.start()
+
+
+def _does_not_start(part: Part, status: int | None) -> PlatformFault:
+    return PlatformFault(
+        Text(f"{part.name} 启动不了（退出码 {status}）", f"{part.name} does not start ({status})"),
+        Text("原因见上面的日志；qianka doctor 检查本机", "the log above says why; qianka doctor looks around"),
+        reason="does_not_start",
+    )
+
+
+def _cannot_contain() -> SandboxRefused:
+    return SandboxRefused(
+        Text("这台机器隔离不了学生代码，没有启动", "this machine cannot contain student code; nothing was started"),
+        Text(
+            "运行 qianka doctor 看缺什么、怎么补；只跑自己的代码可加 --isolation none",
+            "qianka doctor says what is missing and how to mend it; for your own code alone: --isolation none",
+        ),
+    )

@@ -77,6 +77,7 @@ class Platform:
         who = identity.choose(self.settings.service_user, self.data_dir)
         self._tell_who(who)
         self._write_up(who)
+        (self.data_dir / "run" / "launcher.sock").unlink(missing_ok=True)
         parts = Parts(self._parts(listener, who), self._said)
         if self.is_embedded:
             import threading
@@ -119,9 +120,28 @@ class Platform:
         ]
         if os.geteuid() == 0 and self.settings.sandbox_backend != "none":
             uid = 0 if who.user is None else who.user.pw_uid
-            launcher = [sys.executable, "-m", "qianka.launcher", str(self.data_dir), "--service-uid", str(uid)]
-            parts.insert(0, Part("launcher", launcher, self.environment))
+            parts.insert(0, Part("launcher", self._launcher(uid), self.environment, ready=self._launcher_listens))
         return parts
+
+    def _launcher(self, uid: int) -> list[str]:
+        """The command line of the launcher: by path and without site-packages, it imports next to nothing."""
+        import qianka.launcher as package
+
+        script = str(Path(package.__path__[0]) / "__main__.py")
+        found = self.settings
+        options = ["--service-uid", str(uid), "--uid-base", str(found.sandbox_uid_base)]
+        options += ["--uid-count", str(found.sandbox_uid_count), "--allow", found.runtime_dir]
+        if (Path(found.runtime_dir) / "bin" / "python").exists():
+            options += ["--runtime", found.runtime_dir]
+        return [sys.executable, "-I", "-S", script, str(self.data_dir.absolute()), *options]
+
+    def _launcher_listens(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as caller:
+            try:
+                caller.connect(str(self.data_dir / "run" / "launcher.sock"))
+            except OSError:
+                return False
+        return True
 
     def _said(self, part: Part, facts: dict[str, Any]) -> None:
         if part.name != "server" or not facts.get("ready") or self.told:

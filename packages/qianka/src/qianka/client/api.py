@@ -18,7 +18,7 @@ from qianka.schemas.cohorts import Cohort
 from qianka.schemas.events import Event
 from qianka.schemas.jobs import Code, Job, JobLog, NewJob
 from qianka.schemas.labs import Lab
-from qianka.schemas.people import Person, PersonAdded, RosterApplied, RosterPreview
+from qianka.schemas.people import ActivationCode, Person, PersonAdded, RosterApplied, RosterPreview
 from qianka.schemas.submissions import Attempt, HandedIn, Submission
 from qianka.schemas.system import Health, Version
 
@@ -96,6 +96,10 @@ class Client:
 
     def add_person(self, cohort: str, **fields: Any) -> PersonAdded:
         return PersonAdded.model_validate(self._post(f"/api/cohorts/{_part(cohort)}/people", fields))
+
+    def new_code(self, login: str) -> ActivationCode:
+        """A new one-time code for somebody."""
+        return ActivationCode.model_validate(self._post(f"/api/people/{_part(login)}/code"))
 
     def preview_roster(self, cohort: str, file: bytes, encoding: str | None, mode: str | None) -> RosterPreview:
         """How a roster would be read and what it would change."""

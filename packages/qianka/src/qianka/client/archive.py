@@ -11,7 +11,17 @@ from pathlib import Path
 from qianka.errors import BadInput, NotFound, Text, TooLarge
 
 LITTER = (
-    ".*",
+    ".git*",
+    ".hg",
+    ".svn",
+    ".venv",
+    ".env",
+    ".idea",
+    ".vscode",
+    ".*_cache",
+    ".ipynb_checkpoints",
+    ".DS_Store",
+    "._*",
     "__pycache__",
     "__MACOSX",
     "*.py[co]",
@@ -24,7 +34,9 @@ LITTER = (
     "*.swp",
     "*.receipt.json",
     "*.egg-info",
+    "expect.toml",
 )
+"""names that are never sent; the last one states what a lab's sample must get"""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 

@@ -22,7 +22,7 @@ from fastapi import FastAPI
 from qianka import logs, settings
 from qianka.server import bootstrap
 from qianka.server.app import create_app, open_platform
-from qianka.store import schema
+from qianka.store.upgrade import upgrade
 
 GRACE = 10
 """seconds that open requests get at the end"""
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     logs.set_up()
     found = settings.load().settings
     platform = open_platform(found)
-    schema.upgrade(platform.store)
+    upgrade(platform.store)
     code = bootstrap.first_admin(platform)
     if options.admin_token is not None:
         bootstrap.write_admin_token(platform, options.admin_token)

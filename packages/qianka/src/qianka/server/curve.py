@@ -1,13 +1,14 @@
-"""Learning curves from metrics.jsonl: what student code wrote, so every line is doubted."""
+"""Learning curves: what training wrote to metrics.jsonl, thinned for a page."""
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
 
 from qianka import jobdir
+from qianka.adapters import metrics
+from qianka.adapters.metrics import Point
 from qianka.services.platform import Platform
 from qianka.store.repos import attempts as repo
 
@@ -16,8 +17,8 @@ LINES = 2000
 WIDTH, HEIGHT = 600, 160
 
 
-def metrics(platform: Platform, attempt_id: str) -> list[dict[str, Any]]:
-    """The lines that the training of an attempt has written so far, at most LINES of them, evenly left out.
+def of_attempt(platform: Platform, attempt_id: str) -> list[Point]:
+    """What the training of an attempt has written so far, at most LINES points, evenly left out.
 
     Whether the caller may see the attempt is checked before.
     """
@@ -27,36 +28,27 @@ def metrics(platform: Platform, attempt_id: str) -> list[dict[str, Any]]:
     if train is None:
         return []
     folder = Path(jobdir.job_dir(platform.folders.jobs, train.id))
-    return thinned(parse(_read(folder / "runs" / str(train.run) / "metrics.jsonl")))
+    try:
+        return thinned(metrics.read(folder / "runs" / str(train.run) / "metrics.jsonl", limit=CAP).points)
+    except OSError:
+        return []  # not readable at this moment: the curve is an extra
 
 
-def parse(data: bytes) -> list[dict[str, Any]]:
-    """The lines that are objects of finite numbers with a step; others are passed over."""
-    lines = []
-    for raw in data.splitlines():
-        try:
-            line = json.loads(raw)
-        except (ValueError, RecursionError):
-            continue
-        if not isinstance(line, dict):
-            continue
-        plain = {str(key)[:60]: value for key, value in list(line.items())[:50] if _is_number(value)}
-        if "step" in plain:
-            lines.append(plain)
-    return lines
+def as_json(points: list[Point]) -> list[dict[str, Any]]:
+    """Points as the API sends them; a value of null was not finite."""
+    return [{"step": point.step, "time": point.time, **point.values} for point in points]
 
 
-def thinned(lines: list[dict[str, Any]], most: int = LINES) -> list[dict[str, Any]]:
-    """At most `most` of the lines, evenly; the last one is always among them."""
-    if len(lines) <= most:
-        return lines
-    stride = math.ceil(len(lines) / (most - 1))
-    return [*lines[:-1:stride], lines[-1]]
+def thinned(points: list[Point], most: int = LINES) -> list[Point]:
+    """At most `most` of the points, evenly; the last one is always among them."""
+    if len(points) <= most:
+        return points
+    return [*points[: -1 : math.ceil(len(points) / (most - 1))], points[-1]]
 
 
-def points(lines: list[dict[str, Any]], name: str = "loss") -> str:
+def polyline(points: list[Point], name: str = "loss") -> str:
     """The `points` of an SVG polyline of one metric in a WIDTH × HEIGHT box; empty with fewer than two."""
-    values = [(float(line["step"]), float(line[name])) for line in thinned(lines, 300) if name in line]
+    values = [(float(p.step), value) for p in thinned(points, 300) if (value := p.values.get(name)) is not None]
     if len(values) < 2:
         return ""
     steps, heights = [step for step, _ in values], [value for _, value in values]
@@ -65,14 +57,3 @@ def points(lines: list[dict[str, Any]], name: str = "loss") -> str:
     return " ".join(
         f"{(step - left) / wide * WIDTH:.1f},{HEIGHT - (value - low) / tall * HEIGHT:.1f}" for step, value in values
     )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e30
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return jobdir.files.read_bytes(str(path), CAP)
-    except (OSError, jobdir.FormatError):
-        return b""  # not begun, not readable, or more than anybody looks at

@@ -49,7 +49,9 @@ def tree_of(platform: Platform, caller: Caller, code: str) -> str:
 
 def _seal(platform: Platform, person_id: int, digest: str) -> str:
     # A digest alone would let whoever learns it read somebody else's code.
-    return hmac.new(_key(platform.folders.secrets / "code.key"), f"{person_id}:{digest}".encode(), hashlib.sha256).hexdigest()
+    return hmac.new(
+        _key(platform.folders.secrets / "code.key"), f"{person_id}:{digest}".encode(), hashlib.sha256
+    ).hexdigest()
 
 
 def _key(path: Path) -> bytes:

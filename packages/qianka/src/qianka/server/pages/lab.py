@@ -38,10 +38,17 @@ async def hand_in(cohort: str, lab: str, request: Request) -> Response:
         if got is None:
             refusal = BadInput(Text("没有选择文件", "no file was chosen"), reason="no_file")
             return await anyio.to_thread.run_sync(_lab_page, request, found, cohort, lab, refusal)
-        measured = {"sha256": got.sha256, "size": got.size}
-        key = fields.get("key", "")[:200]
         take = partial(
-            submissions.hand_in, platform, found.caller, cohort, lab, got.path, got.filename, key, **measured
+            submissions.hand_in,
+            platform,
+            found.caller,
+            cohort,
+            lab,
+            got.path,
+            got.filename,
+            fields.get("key", "")[:200] or secrets.token_hex(16),
+            sha256=got.sha256,
+            size=got.size,
         )
         try:
             handed = await anyio.to_thread.run_sync(take, limiter=request.app.state.intake)
@@ -55,9 +62,8 @@ def _lab_page(
 ) -> HTMLResponse:
     platform: Platform = request.app.state.platform
     language = page_language(request)
-    shown = labviews.lab(
-        platform, cohorts.get(platform, found.caller, cohort), labs.get(platform, found.caller, cohort, lab)
-    )
+    row = labs.get(platform, found.caller, cohort, lab)
+    shown = labviews.lab(platform, cohorts.get(platform, found.caller, cohort), row)
     shown.tries = labviews.tries(platform, found.caller, cohort, lab, language)
     mine = submissions.list_submissions(platform, found.caller, cohort, lab, limit=50)
     return page(

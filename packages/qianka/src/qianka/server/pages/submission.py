@@ -33,7 +33,7 @@ def show_submission(submission_id: str, request: Request, found: VisitorDep) -> 
         row = attempts.get(platform, found.caller, attempt.id)
         # to_html escapes every text in it; tests/server/test_pages.py feeds it hostile ones.
         told = None if row.feedback is None else Markup(feedback.to_html(row.feedback, language))  # noqa: S704
-        line = curve.points(curve.metrics(platform, attempt.id))
+        line = curve.polyline(curve.of_attempt(platform, attempt.id))
     live = f"attempt:{attempt.id}" if attempt is not None and attempt.state in ("queued", "running") else ""
     return page(
         request,

@@ -45,4 +45,4 @@ def get_feedback_html(attempt_id: str, caller: CallerDep, platform: PlatformDep,
 def get_metrics(attempt_id: str, caller: CallerDep, platform: PlatformDep) -> list[dict[str, Any]]:
     """What training wrote to metrics.jsonl so far: at most 2,000 lines, evenly left out."""
     attempts.get(platform, caller, attempt_id)
-    return curve.metrics(platform, attempt_id)
+    return curve.as_json(curve.of_attempt(platform, attempt_id))

@@ -1,0 +1,54 @@
+"""`qianka cohort`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from qianka.cli import common, output
+from qianka.cli.common import Json
+from qianka.cli.output import t
+from qianka.errors import Text
+
+app = common.new_app("课程班", "cohorts", group=True)
+
+
+@app.command(help=t("新建课程班（管理员）", "make a cohort (administrators)"))
+def create(
+    slug: Annotated[str, typer.Argument(help=t("代号，如 ai-2026", "name, such as ai-2026"))],
+    title: Annotated[str, typer.Option("--title", help=t("名称", "title"))] = "",
+    zone: Annotated[str, typer.Option("--zone", help=t("IANA 时区", "IANA time zone"))] = "Asia/Shanghai",
+    term: Annotated[str, typer.Option("--term", help=t("学期", "term"))] = "",
+    week_start: Annotated[
+        str, typer.Option("--week-start", help=t("额度周的起点：星期 时:分", "start of the budget week: weekday HH:MM"))
+    ] = "1 00:00",
+    cpu_hours: Annotated[
+        float | None, typer.Option("--cpu-hours", min=0, help=t("每人每周 CPU 小时", "CPU-hours a person and week"))
+    ] = None,
+    gpu_hours: Annotated[
+        float | None, typer.Option("--gpu-hours", min=0, help=t("每人每周 GPU 小时", "GPU-hours a person and week"))
+    ] = None,
+    json: Json = False,
+) -> None:
+    with common.client() as client:
+        made = client.create_cohort(
+            slug=slug,
+            title=title or slug,
+            zone=zone,
+            term=term,
+            week_start=week_start,
+            cpu_hours=cpu_hours,
+            gpu_hours=gpu_hours,
+        )
+    if not output.result(made):
+        output.say(Text(f"已建课程班 {made.slug}：{made.title}", f"made the cohort {made.slug}: {made.title}"))
+
+
+@app.command("list", help=t("你所在的课程班", "the cohorts you are in"))
+def list_(json: Json = False) -> None:
+    with common.client() as client:
+        found = client.cohorts()
+    if not output.result(found):
+        headings = [t("代号", "name"), t("名称", "title"), t("角色", "role"), t("时区", "zone")]
+        output.table(headings, [[c.slug, c.title, c.role, c.zone] for c in found])
