@@ -13,7 +13,20 @@ def places(job: dict[str, Any], out: str) -> list[tuple[str, str]]:
     if job.get("work"):
         pairs.append(("/work", str(job["work"])))
     pairs.append(("/out", out))
+    pairs += _folders_above(pairs)
     return sorted(pairs, key=lambda pair: -len(pair[0]))
+
+
+def _folders_above(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """/cache above mounts /cache/NAME: real when all of them lie in one folder under their own names."""
+    above: dict[str, str] = {}
+    known = {inside for inside, _ in pairs}
+    for inside, outside in pairs:
+        parent, _, name = inside.rpartition("/")
+        folder, _, own = outside.rstrip("/").rpartition("/")
+        if parent and parent not in known:
+            above[parent] = folder if name == own and above.get(parent, folder) == folder else ""
+    return [pair for pair in above.items() if pair[1]]
 
 
 def real(word: str, pairs: list[tuple[str, str]]) -> str:
