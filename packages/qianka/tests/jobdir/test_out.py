@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,11 @@ from qianka.jobdir import out
 
 
 @pytest.fixture
-def folders(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
+def folders(tmp_path: Path) -> tuple[Path, Path]:
     source, target = tmp_path / "source", tmp_path / "target"
     source.mkdir()
     target.mkdir()
-    yield source, target
+    return source, target
 
 
 def take(source: Path, target: Path, report: out.Report) -> dict[str, str]:

@@ -12,7 +12,7 @@ from qianka.jobdir.layout import run_dir, safe_id
 from qianka.launcher import system
 from qianka.launcher.sources import NotAllowed, Sources
 from qianka.launcher.stage import Stage
-from qianka.launcher.uids import NoneFree, UidPool, supervisors
+from qianka.launcher.uids import NoneFree, UidPool, lives, supervisors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,13 +42,16 @@ class Launcher:
         self.running: dict[int, tuple[str, int, int]] = {}
         """pid of a supervisor → job, run, uid"""
 
-    def adopt(self) -> None:
-        """Find the supervisors that an earlier launcher started, so that their uids stay theirs."""
+    def adopt(self) -> int:
+        """Find the supervisors that other launchers started, so that their uids stay theirs; returns ours."""
         for pid, words in supervisors(SUPERVISOR).items():
             if len(words) >= 2 and words[1].isdecimal() and "--uid" in words:
                 uid = int(words[words.index("--uid") + 1])
-                self.running[pid] = (os.path.basename(words[0]), int(words[1]), uid)
+                # Another platform on this machine may share the pool: its uids are kept, its runs are not ours.
+                ours = os.path.dirname(words[0]) == self.jobs
+                self.running[pid] = (os.path.basename(words[0]) if ours else "", int(words[1]), uid)
                 self.pool.keep(uid)
+        return sum(bool(job) for job, _, _ in self.running.values())
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Grant or refuse one request."""
@@ -74,8 +77,8 @@ class Launcher:
             self.pool.give_back(known[2])
 
     def forget_the_gone(self) -> None:
-        """Let go of adopted supervisors that ended: they are nobody's children here."""
-        for pid in [pid for pid in self.running if not os.path.isdir(f"/proc/{pid}")]:
+        """Let go of supervisors that ended: adopted ones are not our children, of others we may not have heard yet."""
+        for pid in [pid for pid in self.running if not lives(pid)]:
             self.ended(pid)
 
     def _start(self, job: str, run: int) -> dict[str, Any]:

@@ -64,9 +64,9 @@ def main(words: list[str]) -> int:
         mount_point(),
         level,
     )
-    launcher.adopt()
+    adopted = launcher.adopt()
     listening = listen(os.path.join(options["data"], "run", "launcher.sock"), launcher.service)
-    log(f"ready, level {level['level']}, {len(launcher.running)} runs adopted")
+    log(f"ready, level {level['level']}, {adopted} runs adopted")
     Loop(launcher, listening).run()
     return 0
 

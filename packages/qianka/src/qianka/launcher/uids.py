@@ -50,6 +50,16 @@ def supervisors(script: str) -> dict[int, list[str]]:
     return found
 
 
+def lives(pid: int) -> bool:
+    """Whether process `pid` still runs; one that only waits to be waited for does not."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            text = file.read(4096)
+    except OSError:
+        return False
+    return text[text.rindex(b")") + 2 :][:1] not in (b"Z", b"X")
+
+
 def _command(pid: int) -> list[str]:
     try:
         with open(f"/proc/{pid}/status", "rb") as status:

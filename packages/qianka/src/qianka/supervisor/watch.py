@@ -80,7 +80,10 @@ class Watch:
             pass
         if self.init is not None:
             self.plan.volume.attach(self.init)
-        os.write(self.plan.release, b"+")
+        try:
+            os.write(self.plan.release, b"+")
+        except BrokenPipeError:
+            self.init = None  # the sandbox has ended already, and has said why
         os.close(self.plan.release)
 
     def complaint(self) -> str:
