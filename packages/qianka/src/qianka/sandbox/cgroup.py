@@ -71,6 +71,13 @@ class Group:
         """Highest memory of the group so far, bytes."""
         raise NotImplementedError
 
+    def memory_own(self) -> int | None:
+        """Memory that the group's processes hold at this moment, bytes, without cached files.
+
+        Whoever first reads a file pays for its place in the cache: a peak with it depends on who ran before.
+        """
+        raise NotImplementedError
+
     def out_of_memory_kills(self) -> int:
         """How many processes the kernel has ended because the group was full."""
         raise NotImplementedError

@@ -17,6 +17,10 @@ class GroupV1(Group):
         text = self.read("memory", "memory.max_usage_in_bytes")
         return int(text) if text else None
 
+    def memory_own(self) -> int | None:
+        found = numbers(self.read("memory", "memory.stat"))
+        return found["total_rss"] + found.get("total_shmem", 0) if "total_rss" in found else None
+
     def out_of_memory_kills(self) -> int:
         return int(numbers(self.read("memory", "memory.oom_control")).get("oom_kill", 0))
 

@@ -28,6 +28,10 @@ class GroupV2(Group):
         text = self.read("", "memory.peak") or self.read("", "memory.current")
         return int(text) if text else None
 
+    def memory_own(self) -> int | None:
+        found = numbers(self.read("", "memory.stat"))
+        return found["anon"] + found.get("shmem", 0) if "anon" in found else None
+
     def out_of_memory_kills(self) -> int:
         return int(numbers(self.read("", "memory.events")).get("oom_kill", 0))
 

@@ -22,12 +22,14 @@ class Meter:
             "cpu": "polled: sum over the processes, without what the last ones used after the last look",
         }
         self.measured.update(polled if group is None else {**polled, **group.measured})
+        self._own: int | None = None
         self._seen = False
         self._next_look = 0.02
         self._pause = 0.04
 
     def look(self, elapsed: float) -> int | None:
         """Look at the processes when it is time to. Returns their memory when it is above the limit."""
+        self._look_at_group()
         if (self.group is not None and "cpu" in self.group.measured) or elapsed < self._next_look:
             return None
         memory = self.tree.look(self.memory_limit)
@@ -61,7 +63,15 @@ class Meter:
         return known if known is not None else (self.tree.cpu if self._seen else None)
 
     def peak(self) -> int | None:
-        """Peak memory so far, bytes; None when nothing is known."""
+        """Peak memory so far, bytes, without cached files where that is known; None when nothing is known."""
         if self.group is not None:
-            return self.group.memory_peak()
+            # A run that filled its group, or was too short for a look: the kernel's own mark.
+            whole = self._own is None or self.group.out_of_memory_kills() > 0
+            return self.group.memory_peak() if whole else self._own
         return self.tree.peak if self._seen else None
+
+    def _look_at_group(self) -> None:
+        own = self.group.memory_own() if self.group is not None else None
+        if own is not None:
+            self._own = max(self._own or 0, own)
+            self.measured["memory"] = "memory.stat of the control group, polled: anonymous and shared, no cached files"
