@@ -23,8 +23,10 @@ def test_every_sample_gets_the_verdict_and_points_it_states(student_runtime: Pat
     environment = {**os.environ, "QIANKA_RUNTIME_DIR": str(student_runtime)}
     ended = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert ended.stdout, ended.stderr[-2000:]
-    differences = differing(json.loads(ended.stdout))
-    assert (ended.returncode, differences) == (0, []), ended.stderr[-2000:]
+    report = json.loads(ended.stdout)
+    assert (ended.returncode, differing(report)) == (0, []), ended.stderr[-2000:]
+    graded = {sample["sample"] for sample in report["labs"][0]["samples"]}
+    assert graded == {path.name for path in (LAB / "samples").iterdir()}
 
 
 def differing(report: object) -> list[object]:
