@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from qianka.launcher import main as launcher
 from qianka.launcher.sources import NotAllowed, Sources
 from qianka.launcher.uids import NoneFree, UidPool
 
@@ -76,3 +77,15 @@ def test_uids_go_round_and_none_is_given_twice() -> None:
 def test_a_pool_of_system_users_is_refused(base: int, count: int) -> None:
     with pytest.raises(ValueError, match="pool"):
         UidPool(base, count)
+
+
+def test_an_ordinary_user_cannot_be_a_launcher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert launcher.main([str(tmp_path), "--service-uid", "1000"]) == 77
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["/data"], ["/data", "--service-uid"], ["/data", "--service-uid", "x"], ["--x", "1"]]
+)
+def test_a_command_line_that_makes_no_sense_is_told(words: list[str]) -> None:
+    assert launcher.main(words) == 2

@@ -22,7 +22,7 @@ from qianka.launcher.launcher import Launcher
 from qianka.launcher.sources import NotAllowed, Sources
 from qianka.launcher.stage import Stage, mount_point
 from qianka.launcher.uids import UidPool
-from qianka.sandbox import advice, cgroup, selftest
+from qianka.sandbox import advice, bubblewrap, cgroup, find, selftest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,15 +77,21 @@ def tried(options: dict[str, Any], sources: Sources) -> dict[str, Any]:
     pid = os.fork()
     if pid == 0:
         try:
-            stage = None
-            if options["runtime"]:
-                system.own_mounts()
-                stage = mount_point()
-                job = {"work": None, "runtime": options["runtime"], "mounts": [], "limits": {"disk": 0, "inodes": 0}}
-                Stage(stage, sources).build(job, None, options["uid_base"], "/usr/bin/bwrap")
+            system.own_mounts()
+            stage = mount_point()
+            job = {"work": None, "runtime": options["runtime"], "mounts": [], "limits": {"disk": 0, "inodes": 0}}
+            found = find.bubblewrap() or ("/usr/bin/bwrap", (0, 0, 0))
+            staged = Stage(stage, sources).build(job, None, options["uid_base"], found[0])
             report = selftest.probe(
-                "bubblewrap", options["data"], uid=options["uid_base"], runtime=options["runtime"], stage=stage
+                "bubblewrap",
+                options["data"],
+                uid=options["uid_base"],
+                runtime=options["runtime"],
+                stage=stage,
+                bwrap=(staged, found[1]) if found[1] >= bubblewrap.OLDEST else None,
             )
+            # Outside this fork it lies where it was found.
+            report["bwrap"] = found[0]
             os.write(writer, dumps(report).encode())
         except (OSError, NotAllowed, ValueError) as error:
             log(f"the self-test failed: {error}")

@@ -51,12 +51,18 @@ class Stage:
             self._bind(descriptor, name, writable=writable)
             os.close(descriptor)
         self._out(job, out, uid)
-        if reachable(bwrap):
-            return bwrap
-        descriptor = os.open(bwrap, os.O_PATH | os.O_CLOEXEC)
-        self._bind(descriptor, "bwrap", writable=False)
-        os.close(descriptor)
-        return f"{self.place}/bwrap"
+        return bwrap if reachable(bwrap) else self._tool(bwrap)
+
+    def _tool(self, bwrap: str) -> str:
+        """Bubblewrap from a folder closed to the run's uid: with the package that it and its libraries lie in."""
+        package = os.path.dirname(os.path.dirname(bwrap))
+        os.mkdir(f"{self.place}/tools", 0o755)
+        for folder in (package, package + ".libs"):
+            if os.path.isdir(folder):
+                descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+                self._bind(descriptor, f"tools/{os.path.basename(folder)}", writable=False)
+                os.close(descriptor)
+        return f"{self.place}/tools/{os.path.relpath(bwrap, os.path.dirname(package))}"
 
     def _wanted(self, job: dict[str, Any]) -> list[tuple[str, str, bool]]:
         wanted = []

@@ -50,12 +50,13 @@ def probe(
     uid: int | None = None,
     runtime: str | None = None,
     stage: str | None = None,
+    bwrap: tuple[str, Version] | None = None,
 ) -> dict[str, Any]:
     """Try everything; the result can be written as JSON.
 
     `uid`: whom runs will belong to (root only); `runtime`: the student runtime, whose interpreter is
-    proven; `stage`: where a launcher has mounted it. {"level", "missing": [advice.item], "notes",
-    "backend", "bwrap", "bwrap_version", "cgroup", "uid"}.
+    proven; `stage`: where a launcher has mounted it; `bwrap`: which one to use. Returns {"level",
+    "missing": [advice.item], "notes", "backend", "bwrap", "bwrap_version", "cgroup", "uid", "data"}.
     """
     report: dict[str, Any] = {"backend": backend, "bwrap": None, "bwrap_version": None, "cgroup": _layout()}
     report["uid"] = os.getuid()
@@ -69,7 +70,7 @@ def probe(
     if sys.platform != "linux":
         missing.append(advice.item("linux"))
     else:
-        found = find.bubblewrap()
+        found = bwrap or find.bubblewrap()
         if found is None:
             missing.append(advice.item("bubblewrap"))
         else:

@@ -47,7 +47,7 @@ def contained_plan(job: dict[str, Any], fence: dict[str, Any], options: Options,
         argv[0] = "/usr/bin/python3"
     if not grouped:
         argv = bounds.counted(argv, job["limits"]["processes"])
-    plan = Plan(Start(path, [path], {"PATH": "/usr/bin:/bin"}), volume)
+    plan = Plan(Start(path, ["bwrap"], {"PATH": "/usr/bin:/bin"}), volume)
     _fill_descriptors(plan, setup, argv, hide_memory=grouped or bool(cards))
     plan.start.uid = uid
     plan.missing = _missing(job, grouped, uid, volume, version)
