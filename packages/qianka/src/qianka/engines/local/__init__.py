@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +10,41 @@ from qianka.engines.local.engine import LocalEngine as LocalEngine
 from qianka.engines.local.nodes import inventory
 from qianka.engines.local.serving import ServingStarter
 from qianka.engines.local.starters import LauncherStarter, Starter
+from qianka.errors import SandboxRefused, Text
 from qianka.jobdir.files import write_json
 from qianka.sandbox import selftest
 from qianka.settings import Settings
 
 
 def make_engine(settings: Settings, jobs: Path, run: Path) -> LocalEngine:
-    """The engine of this machine: through the launcher where one answers, directly otherwise."""
-    return LocalEngine(jobs, _starter(jobs, run), lambda: inventory(settings))
+    """The engine of this machine: through the launcher where one answers, directly otherwise.
+
+    Raises SandboxRefused for root without a launcher, unless the sandbox is switched off.
+    """
+    return LocalEngine(jobs, _starter(settings, jobs, run), lambda: inventory(settings))
 
 
-def _starter(jobs: Path, run: Path) -> Starter:
+def _starter(settings: Settings, jobs: Path, run: Path) -> Starter:
     # A socket that nobody listens on is left from an earlier start. One that listens is used even if it
     # answers badly: to start runs without it would quietly contain them less.
     launcher = LauncherStarter(run / "launcher.sock")
-    return launcher if launcher.listens() else ServingStarter(jobs, run)
+    if launcher.listens():
+        return launcher
+    _refuse_root(settings)
+    return ServingStarter(jobs, run)
+
+
+def _refuse_root(settings: Settings) -> None:
+    """Raises SandboxRefused: as root, runs get users of their own, who only the launcher lets into the data."""
+    if os.geteuid() != 0 or settings.sandbox_backend == "none":
+        return
+    raise SandboxRefused(
+        Text("以 root 运行需要启动器", "as root, runs are started by the launcher, and there is none"),
+        Text(
+            "用 qianka up 启动（它会带起启动器），或换成普通用户运行",
+            "start it by qianka up, which brings the launcher, or run it as an ordinary user",
+        ),
+    )
 
 
 def tell_isolation(settings: Settings, run: Path, runtime: Path) -> dict[str, Any]:
