@@ -28,7 +28,8 @@ def evaluate(check: MemoryCheck, run: dict[str, Any], reference: dict[str, Any],
     facts = {"peak": mine, "reference": None if check.unit == "mb" else base}
     if mine is None or not base:
         zh, en = "没有测到内存，不计这一项", "no memory was measured: this check does not count"
-        return CheckResult(kind="memory", title=title, points=0.0, most=0.0, detail=Text(zh, en), facts=facts)
+        most = 0.0 if passed else check.weight  # below the line it earns nothing, measured or not
+        return CheckResult(kind="memory", title=title, points=0.0, most=most, detail=Text(zh, en), facts=facts)
     value = mine / base
     bands = bands_text(check.bands, " MB" if check.unit == "mb" else "×")
     zh, en = f"峰值 {mine / MIB:.0f} MB", f"peak {mine / MIB:.0f} MB"

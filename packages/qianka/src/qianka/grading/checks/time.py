@@ -54,7 +54,8 @@ def evaluate(
     facts = {"measure": check.measure, "ratio": value, "seconds": times, "reference": reference.get(check.of)}
     if value is None:
         zh, en = "没有测到时间，不计这一项", "no time was measured: this check does not count"
-        return CheckResult(kind="time", title=title, points=0.0, most=0.0, detail=Text(zh, en), facts=facts)
+        most = 0.0 if passed else check.weight  # below the line it earns nothing, measured or not
+        return CheckResult(kind="time", title=title, points=0.0, most=most, detail=Text(zh, en), facts=facts)
     shown = ", ".join(f"{t:.1f}" for t in times if t is not None)
     bands = bands_text(check.bands, "×")
     zh = f"{check.measure} {shown} 秒，是参考解的 {value:.2f} 倍；档位 {bands.zh}"
