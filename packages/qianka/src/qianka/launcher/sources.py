@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 
-_STEP = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+# Only Linux has O_PATH; elsewhere there is no launcher, but its modules can be looked at.
+_STEP = getattr(os, "O_PATH", 0) | os.O_NOFOLLOW | os.O_CLOEXEC
 _HIDDEN = ("secrets", "run")
 _ANYBODY = 0o001
 

@@ -87,7 +87,7 @@ def _become(how: Start, nothing: int, out: int, err: int, fault: int) -> None:
         os.setsid()
         for file in how.groups:
             small.write(file, 0)
-        if how.cores:
+        if how.cores and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, how.cores)
         bounds.apply(how.bounds)
         os.dup2(nothing, 0)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 DONE, USAGE, TAKEN = 0, 2, 3
 """exit statuses: a result was written; the command line is wrong; another supervisor has this run"""
+_MOST_KEPT = 32 << 20
+"""bytes of a stream: half of it is held in memory while the run goes on"""
 _FAULTS = (OSError, FormatError, NoSuchCard, plans.Unfit, children.SpawnError)
 
 
@@ -116,7 +118,8 @@ def _start(
     if plan.group is not None:
         plan.start.groups = plan.group.enter_files()
     outcome.started = time.time()
-    streams = [Stream(options.directory, options.run, name, int(job["limits"]["output"])) for name in STREAMS]
+    keep = min(int(job["limits"]["output"]), _MOST_KEPT)
+    streams = [Stream(options.directory, options.run, name, keep) for name in STREAMS]
     with rights.root:
         process = children.start(plan.start)
     for descriptor in plan.opened:
