@@ -19,6 +19,8 @@ from qianka.testing.supervised import ORDINARY, Direct, Ended, Launched, job
 
 SCRIPTS = Path(__file__).parent / "scripts"
 SECRET = "the-hidden-answers"
+UIDS = range(62_500, 62_550)
+"""of these runs alone: other platforms may run on this machine"""
 
 
 @dataclass
@@ -33,6 +35,7 @@ class Arena:
     abstract: str
     bystander: subprocess.Popen[bytes]
     secret: str = SECRET
+    uids: range = UIDS
     count: int = 0
 
     def attack(self, script: str, *words: str, **changes: Any) -> Ended:
@@ -57,7 +60,11 @@ def arena(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     level = selftest.probe("bubblewrap", tmp_path_factory.getbasetemp())["level"]
     if level == "refuse" or (request.param == "full" and level != "full"):
         pytest.skip(f"this machine contains code only at level {level!r}")
-    runner = Launched() if request.param == "full" else Direct(ORDINARY if root else None)
+    runner = (
+        Launched("--uid-base", str(UIDS.start), "--uid-count", str(len(UIDS)))
+        if request.param == "full"
+        else Direct(ORDINARY if root else None)
+    )
     with runner, _host_services() as (port, abstract):
         tree = runner.data / "trees/attacks" if request.param == "full" else runner.base / "attacks"
         shutil.copytree(SCRIPTS, tree)
