@@ -347,6 +347,8 @@ def test_a_restart_at_any_moment_changes_nothing(scene: Scene) -> None:
     attempt = scene.hand_in()
     dispatcher = Dispatcher(scene.platform, scene.engine)
     for _ in range(400):
+        if scene.read(attempt).state == "done":
+            break
         Grader(scene.platform).step()
         attempts.advance(scene.platform, attempt.id)
         if not Dispatcher(scene.platform, scene.engine.restarted()).step():
