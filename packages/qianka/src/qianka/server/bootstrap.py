@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from qianka.errors import NotSignedIn
 from qianka.services import access, people
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import people as repo
@@ -23,7 +24,12 @@ def first_admin(platform: Platform) -> str | None:
 
 
 def write_admin_token(platform: Platform, path: Path) -> None:
-    """A bearer token of the administrator for the process that embeds this platform, in a file of mode 0600."""
+    """A bearer token of the administrator for the process that embeds this platform, in a file of mode 0600.
+
+    One that is there and good is kept: a server that is started again must not lock out who uses it.
+    """
+    if _is_good(platform, path):
+        return
     with platform.store.reading() as session:
         person = repo.person_by_login(session, ADMIN)
     if person is None:
@@ -37,3 +43,11 @@ def write_admin_token(platform: Platform, path: Path) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(secret)
+
+
+def _is_good(platform: Platform, path: Path) -> bool:
+    try:
+        access.signed_in(platform, path.read_text("ascii").strip(), "bearer")
+    except (FileNotFoundError, ValueError, NotSignedIn):
+        return False
+    return True
