@@ -22,10 +22,12 @@ from qianka.domain.resources import Node, Placement
 from qianka.engines.base import Cleans, Engine, Handle, Logs, Status, Waits
 from qianka.engines.local.engine import LocalEngine
 from qianka.engines.local.serving import ServingStarter
-from qianka.engines.local.starters import DirectStarter
+from qianka.engines.local.starters import DirectStarter, LauncherStarter, Starter
 from qianka.engines.local.watch import Watcher
 from qianka.errors import Unavailable
+from qianka.sandbox import selftest
 from qianka.testing import FakeClock, FakeEngine, Program, one_node
+from qianka.testing.supervised import Launched
 
 MIB = 1 << 20
 PYTHON = os.path.realpath(sys.executable)
@@ -131,6 +133,48 @@ class LocalRig:
         self.engine.close()
 
 
+class SandboxedRig(LocalRig):
+    """The local engine with bubblewrap: through a launcher as root, directly as an ordinary user."""
+
+    SCRIPTS = {**LocalRig.SCRIPTS, "hog": ["/usr/bin/python3", *LocalRig.SCRIPTS["hog"][1:]]}
+
+    def __init__(self, tmp_path: Path) -> None:
+        level = selftest.probe("bubblewrap", tmp_path)
+        if level["level"] not in ("full", "degraded"):
+            pytest.skip("this machine does not contain code")
+        self.launched: Launched | None = None
+        if os.geteuid() == 0:
+            self.launched = Launched("--service-uid", "0", "--uid-base", "61600", "--uid-count", "8")
+            for path in [self.launched.data, *self.launched.data.rglob("*")]:
+                os.chown(path, 0, 0)
+            self.jobs, self.run = self.launched.data / "jobs", self.launched.data / "run"
+        else:
+            self.jobs, self.run = tmp_path / "jobs", tmp_path / "run"
+            self.jobs.mkdir()
+            self.run.mkdir()
+            jobdir.write_json(str(self.run / "sandbox.json"), level)
+        self.engine = None
+        self.restarted()
+
+    def job(self, name: str, behaviour: str, **limits: Any) -> dict[str, Any]:
+        spec = {**job_text(name, self.SCRIPTS[behaviour], **limits), "volume": "folder"}
+        return {**spec, "isolation": {"backend": "bubblewrap", "minimum": "degraded"}}
+
+    def restarted(self) -> Engine:
+        if self.engine is not None:
+            self.engine.close()
+        starter: Starter = LauncherStarter(self.run / "launcher.sock")
+        if self.launched is None:
+            starter = ServingStarter(self.jobs, self.run)
+        self.engine = LocalEngine(self.jobs, starter, one_node)
+        return self.engine  # type: ignore[no-any-return]
+
+    def close(self) -> None:
+        super().close()
+        if self.launched is not None:
+            self.launched.close()
+
+
 def until(look: Callable[[], Any], seconds: float = 20.0) -> Any:
     """What `look` finds, as soon as it finds something: for what no event tells of."""
     end = time.monotonic() + seconds
@@ -141,13 +185,22 @@ def until(look: Callable[[], Any], seconds: float = 20.0) -> Any:
     raise AssertionError("it did not come to pass")
 
 
-@pytest.fixture(params=["fake", "local", "local-looking", "local-serving"])
+@pytest.fixture(
+    params=[
+        "fake",
+        "local",
+        "local-looking",
+        "local-serving",
+        pytest.param("sandboxed", marks=[pytest.mark.sandbox, pytest.mark.xdist_group("launcher")]),
+    ]
+)
 def rig(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Rig]:
     rigs: dict[str, Callable[[], Rig]] = {
         "fake": lambda: FakeRig(tmp_path),
         "local": lambda: LocalRig(tmp_path),
         "local-looking": lambda: LocalRig(tmp_path, descriptors=False),
         "local-serving": lambda: LocalRig(tmp_path, ServingStarter),
+        "sandboxed": lambda: SandboxedRig(tmp_path),
     }
     made = rigs[request.param]()
     yield made
