@@ -78,6 +78,10 @@ class Group:
         """
         raise NotImplementedError
 
+    def file_cache(self) -> int:
+        """Bytes of files that the kernel keeps in memory on the group's account, without shared memory."""
+        raise NotImplementedError
+
     def out_of_memory_kills(self) -> int:
         """How many processes the kernel has ended because the group was full."""
         raise NotImplementedError

@@ -21,6 +21,11 @@ class GroupV1(Group):
         found = numbers(self.read("memory", "memory.stat"))
         return found["total_rss"] + found.get("total_shmem", 0) if "total_rss" in found else None
 
+    def file_cache(self) -> int:
+        found = numbers(self.read("memory", "memory.stat"))
+        # Here "cache" holds shared memory and tmpfs as well, which are the run's own.
+        return int(max(0, found.get("total_cache", 0) - found.get("total_shmem", 0)))
+
     def out_of_memory_kills(self) -> int:
         return int(numbers(self.read("memory", "memory.oom_control")).get("oom_kill", 0))
 

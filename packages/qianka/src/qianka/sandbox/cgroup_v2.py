@@ -32,6 +32,10 @@ class GroupV2(Group):
         found = numbers(self.read("", "memory.stat"))
         return found["anon"] + found.get("shmem", 0) if "anon" in found else None
 
+    def file_cache(self) -> int:
+        found = numbers(self.read("", "memory.stat"))
+        return int(max(0, found.get("file", 0) - found.get("shmem", 0)))
+
     def out_of_memory_kills(self) -> int:
         return int(numbers(self.read("", "memory.events")).get("oom_kill", 0))
 

@@ -65,13 +65,15 @@ class Meter:
     def peak(self) -> int | None:
         """Peak memory so far, bytes, without cached files where that is known; None when nothing is known."""
         if self.group is not None:
-            # A run that filled its group, or was too short for a look: the kernel's own mark.
-            whole = self._own is None or self.group.out_of_memory_kills() > 0
-            return self.group.memory_peak() if whole else self._own
+            whole = self.group.memory_peak()
+            if self._own is None or whole is None or self.group.out_of_memory_kills() > 0:
+                return whole  # too short for a look, or it filled its group
+            # The kernel's mark sees a peak between two looks; the cache can only have grown since.
+            return max(self._own, whole - self.group.file_cache())
         return self.tree.peak if self._seen else None
 
     def _look_at_group(self) -> None:
         own = self.group.memory_own() if self.group is not None else None
         if own is not None:
             self._own = max(self._own or 0, own)
-            self.measured["memory"] = "memory.stat of the control group, polled: anonymous and shared, no cached files"
+            self.measured["memory"] = "peak of the control group without cached files (anonymous and shared memory)"
