@@ -49,6 +49,8 @@ class Handle:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
 
 
 def start(data_dir: Path, *, log: Path | None = None, **values: Any) -> Handle:

@@ -61,7 +61,9 @@ class Part:
     pass_fds: tuple[int, ...] = ()
     popen: Mapping[str, Any] = field(default_factory=dict)
     ready: Callable[[], bool] | None = None
-    """asked until it is true before the parts after this one start"""
+    """whether those that come after it may start"""
+    after: Part | None = None
+    """the part that must be ready first"""
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     failures: int = 0
@@ -126,8 +128,9 @@ class Parts:
             signal.signal(number, self.stop)
         try:
             for part in self.parts:
+                if part.after is not None:
+                    self._await(part.after)
                 part.start(self.events)
-                self._await(part)
             while True:
                 event = self.events.get()
                 if isinstance(event, Stop):

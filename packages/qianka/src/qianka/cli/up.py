@@ -120,7 +120,9 @@ class Platform:
         ]
         if os.geteuid() == 0 and self.settings.sandbox_backend != "none":
             uid = 0 if who.user is None else who.user.pw_uid
-            parts.insert(0, Part("launcher", self._launcher(uid), self.environment, ready=self._launcher_listens))
+            launcher = Part("launcher", self._launcher(uid), self.environment, ready=self._launcher_listens)
+            parts[-1].after = launcher  # the worker looks once, at its start, who starts runs
+            parts.insert(0, launcher)
         return parts
 
     def _launcher(self, uid: int) -> list[str]:
