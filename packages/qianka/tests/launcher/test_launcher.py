@@ -324,3 +324,17 @@ def test_starting_is_quick(launched: Launched) -> None:
     for number in range(3):
         launched.run(grade(launched, f"j-quick-{number}"))
     assert (time.monotonic() - began) / 3 < 1  # about 0.08 s on an idle machine
+
+
+def test_a_peak_between_two_looks_is_seen(launched: Launched) -> None:
+    program = """
+import mmap, time
+time.sleep(0.3)
+block = mmap.mmap(-1, 300 << 20)
+for page in range(0, len(block), mmap.PAGESIZE): block[page] = 1
+block.close()
+time.sleep(0.3)
+"""
+    ended = launched.run(job("j-peak", ["/usr/bin/python3", "-c", program]))
+    assert ended.result["state"] == "COMPLETED", ended.result
+    assert ended.result["peak_memory"] == pytest.approx(310 * MIB, abs=20 * MIB)

@@ -115,21 +115,6 @@ while time.process_time() < 1.0: pass
     assert set(ended.result["measured"]) == {"wall", "cpu", "memory"}
 
 
-@pytest.mark.sandbox
-@pytest.mark.root
-def test_a_peak_between_two_looks_is_seen(direct: Direct) -> None:
-    program = """
-import mmap, time
-time.sleep(0.3)
-block = mmap.mmap(-1, 300 << 20)
-for page in range(0, len(block), mmap.PAGESIZE): block[page] = 1
-block.close()
-time.sleep(0.3)
-"""
-    ended = run(direct, program, "bubblewrap")
-    assert ended.result["peak_memory"] == pytest.approx(310 * MIB, abs=20 * MIB)
-
-
 def test_threads_are_set_to_the_quota_and_cores_are_fenced(direct: Direct, backend: str) -> None:
     program = "import os; print(os.environ['OMP_NUM_THREADS'], sorted(os.sched_getaffinity(0)))"
     ended = run(direct, program, backend, resources={"cpus": 1.5})
