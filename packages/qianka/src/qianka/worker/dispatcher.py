@@ -7,16 +7,16 @@ folder makes one run. No engine call is made inside a transaction.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from qianka import logs
-from qianka.domain.jobs import JobState, Waiting
+from qianka.domain.jobs import JobKind, JobState
 from qianka.domain.resources import Card, Node, Placement
 from qianka.engines.base import Engine, Handle, Status, Waits
 from qianka.errors import QiankaError, Unavailable
@@ -24,11 +24,12 @@ from qianka.policy.plan import Plan, plan
 from qianka.policy.usage import Usage
 from qianka.services import jobs, nodes
 from qianka.services.jobs.stages import tell
-from qianka.services.jobs.view import QUEUE_LIMIT, load_usage, occupied, to_waiting
+from qianka.services.jobs.view import load_usage, occupied
 from qianka.services.platform import Platform
 from qianka.store.repos import jobs as repo
 from qianka.store.repos import records
 from qianka.store.tables import Job, Run
+from qianka.worker.picture import Live, Picture
 
 GRACE = 5.0
 """seconds after which a run that has not begun is submitted, or a cancel asked for, once more"""
@@ -36,8 +37,6 @@ SUBMITS = 5
 """after so many submits a run that never began counts as lost"""
 
 SUBMITTERS = 4
-QUEUE_KEPT = 2.0
-"""seconds after which the queue is read anew in any case"""
 
 _log = logs.get("worker.dispatcher")
 
@@ -47,22 +46,10 @@ class _Scene:
     """What one step starts from."""
 
     now: datetime
-    live: dict[Handle, Any]
-    pending: list[tuple[Any, Waiting]]
+    live: dict[Handle, Live]
     nodes: list[Node] = field(default_factory=list)
     statuses: dict[Handle, Status] = field(default_factory=dict)
     answered: bool = True
-
-
-@dataclass
-class _Queue:
-    """What waited when the newest event was `newest`; good until `until` at most."""
-
-    newest: int
-    until: datetime
-    rows: list[tuple[Any, Waiting]]
-    told: dict[str, str] = field(default_factory=dict)
-    """reason codes written since"""
 
 
 @dataclass
@@ -80,13 +67,13 @@ class Dispatcher:
         engine: Engine,
         *,
         guard: Callable[[Session], None] = lambda _: None,
-        ended: Callable[[], None] = lambda: None,
+        stage_ended: Callable[[], None] = lambda: None,
     ) -> None:
         self.platform = platform
         self.engine = engine
         self._guard = guard
-        self._ended = ended
-        self._queued: _Queue | None = None
+        self._stage_ended = stage_ended
+        self._picture = Picture(platform)
         self._usage: Usage | None = None
         self._ledger = 0
         self._learnt = False
@@ -112,8 +99,6 @@ class Dispatcher:
         started, again = self._commit(scene, ended, decided)
         self._submit_all([(job.spec, Handle(job.id, run), placement) for job, run, placement in started])
         self._tend(scene)
-        if ended:
-            self._ended()
         return again
 
     def wait(self, timeout: float) -> None:
@@ -132,10 +117,10 @@ class Dispatcher:
 
     def _look(self) -> _Scene:
         with self.platform.store.reading() as session:
-            live = {Handle(row.id, row.run): row for row in repo.live(session)}
-            pending = self._queue(session)
+            self._picture.read(session)
             self._learn(session)
-        scene = _Scene(self.platform.now(), live, pending)
+        live = dict(self._picture.live)
+        scene = _Scene(self.platform.now(), live)
         try:
             scene.nodes = self.engine.nodes()
             scene.statuses = self.engine.poll(live) if live else {}
@@ -148,14 +133,6 @@ class Dispatcher:
             nodes.publish(self.platform, scene.nodes)
             self._published = scene.nodes
         return scene
-
-    def _queue(self, session: Session) -> list[tuple[Any, Waiting]]:
-        """What waits; read anew only when something changed that this dispatcher did not do itself."""
-        newest, now = records.last_event_id(session), self.platform.now()
-        if self._queued is None or self._queued.newest != newest or now >= self._queued.until:
-            rows = [(row, to_waiting(row)) for row in repo.pending(session, QUEUE_LIMIT)]
-            self._queued = _Queue(newest, now + timedelta(seconds=QUEUE_KEPT), rows)
-        return self._queued.rows
 
     def _learn(self, session: Session) -> None:
         """Bring decayed use up to date from the ledger, which nobody else writes while we hold the lease."""
@@ -183,11 +160,11 @@ class Dispatcher:
     def _plan(self, scene: _Scene, ended: dict[Handle, Status]) -> Plan:
         ready = []
         self._retry_at = None
-        for row, waiting in scene.pending:
-            if row.not_before is not None and row.not_before > scene.now:
-                self._retry_at = min(row.not_before, self._retry_at or row.not_before)
+        for job in self._picture.pending.values():
+            if job.not_before is not None and job.not_before > scene.now:
+                self._retry_at = min(job.not_before, self._retry_at or job.not_before)
             else:
-                ready.append(waiting)
+                ready.append(job.waiting)
         if not ready:
             return Plan()
         held = [occupied(row) for handle, row in scene.live.items() if handle not in ended]
@@ -197,16 +174,17 @@ class Dispatcher:
     def _commit(
         self, scene: _Scene, ended: dict[Handle, Status], decided: Plan
     ) -> tuple[list[tuple[Job, int, Placement]], bool]:
-        """Settle, start and explain in one transaction; what is to be submitted now."""
-        back = [h for h, row in scene.live.items() if row.state == "UNKNOWN" and not scene.statuses[h].state.ended]
-        reasons = self._news(scene, decided)
+        """Settle, start and explain in one transaction; what is to be submitted, and whether something came back."""
+        back = [h for h, job in scene.live.items() if job.state == "UNKNOWN" and not scene.statuses[h].state.ended]
+        pending = self._picture.pending
+        reasons = {job: {"code": code} for job, code in decided.reasons.items() if pending[job].code != code}
         if not (ended or decided.placements or reasons or back):
             return [], False
         started = []
         # One flush at the end: rows of many jobs go as one statement each.
         with self.platform.store.transaction() as session, session.no_autoflush:
             self._guard(session)
-            alone = self._queued is not None and self._queued.newest == records.last_event_id(session)
+            is_current = self._picture.is_current(session)
             runs = repo.runs_at(session, [(h.job, h.run) for h in ended])
             found = repo.by_ids(session, {*(h.job for h in (*ended, *back)), *decided.placements})
             for handle, status in ended.items():
@@ -221,29 +199,27 @@ class Dispatcher:
                     started.append((job, self._start(session, job, placement, scene.now), placement))
             repo.set_reasons(session, reasons)
             session.flush()
-            requeued = any(found[h.job].state == JobState.PENDING.value for h in ended if h.job in found)
             newest = records.last_event_id(session)
-        self._remember(newest if alone and not requeued else None, {job.id for job, _, _ in started}, reasons)
-        for handle in ended:
-            self._submitted.pop(handle, None)
-            self._cancelled.pop(handle, None)
-        self._learnt = self._learnt and not ended
+        settled = [found[h.job] for h in ended if h.job in found]
+        requeued = any(job.state == JobState.PENDING.value for job in settled)
+        if is_current and not requeued and not back:
+            self._picture.ended(list(ended))
+            for job, _, placement in started:
+                self._picture.started(job, placement)
+            self._picture.told(reasons)
+            self._picture.committed(newest)
+        else:
+            self._picture.forget()
+        self._forget(ended)
+        if any(job.kind != JobKind.RUN.value for job in settled):
+            self._stage_ended()
         return started, requeued
 
-    def _news(self, scene: _Scene, decided: Plan) -> dict[str, dict[str, Any]]:
-        """The reasons that differ from what the jobs have."""
-        told = self._queued.told if self._queued is not None else {}
-        before = {row.id: told.get(row.id) or (row.reason or {}).get("code") for row, _ in scene.pending}
-        return {job: {"code": code} for job, code in decided.reasons.items() if before.get(job) != code}
-
-    def _remember(self, newest: int | None, started: set[str], reasons: dict[str, dict[str, Any]]) -> None:
-        """Keep the queue as this commit left it; None: somebody else changed something, read it anew."""
-        if newest is None or self._queued is None:
-            self._queued = None
-            return
-        self._queued.newest = newest
-        self._queued.rows = [pair for pair in self._queued.rows if pair[0].id not in started]
-        self._queued.told.update((job, reason["code"]) for job, reason in reasons.items())
+    def _forget(self, ended: Iterable[Handle]) -> None:
+        for handle in ended:
+            self._learnt = False
+            self._submitted.pop(handle, None)
+            self._cancelled.pop(handle, None)
 
     def _found_again(self, session: Session, job: Job, now: datetime) -> None:
         if job.state == JobState.UNKNOWN.value:
@@ -324,10 +300,9 @@ class Dispatcher:
             for handle in handles:
                 if handle.job in found:
                     jobs.settle(session, self.platform, found[handle.job], handle.run, None)
-        for handle in handles:
-            self._submitted.pop(handle, None)
+        self._forget(handles)
 
 
-def _placement(row: Any) -> Placement:
+def _placement(row: Live) -> Placement:
     """The placement that a run was given, as it was stored."""
     return Placement(node=row.node, cores=tuple(row.cores), cards=tuple(Card(**card) for card in row.cards))

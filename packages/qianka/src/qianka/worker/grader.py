@@ -46,10 +46,14 @@ class Grader:
             found = lab_repo.all_with_cohort(session)
         signs: list[Any] = []
         for lab, cohort in found:
-            if lab.published_by is None:
-                continue
+            name = f"lab:{lab.id}"
+            failed: _Sign = (lab.version, lab.published_at, "failed")
+            if lab.published_by is None or self._seen.get(name) == failed:
+                continue  # a failure stays one until the lab is published again
             try:
-                signs.append((lab.id, lab.version, data.advance(self.platform, cohort, lab, lab.version)))
+                state = data.advance(self.platform, cohort, lab, lab.version)
+                self._seen[name] = (lab.version, lab.published_at, state)
+                signs.append((lab.id, lab.version, state))
             except (QiankaError, OSError) as error:
                 _log.warning("data of lab %s: %s", lab.slug, error)
         return tuple(signs)
@@ -95,7 +99,9 @@ class Grader:
                 _log.warning("attempt %s: %s", attempt.id, error)
                 continue
             self._seen[attempt.id] = sign
-        self._forget({attempt.id for attempt in live} | {name for name in self._seen if name.startswith("reference:")})
+        self._forget(
+            {attempt.id for attempt in live} | {name for name in self._seen if name.startswith(("reference:", "lab:"))}
+        )
         return changed
 
     def _forget(self, wanted: set[str]) -> None:

@@ -16,7 +16,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 class Loop(threading.Thread):
     """Calls `step` until `stop` is set; between two steps it waits by `wait`, until `wake`.
 
-    `step` tells whether there may be more to do at once. `failure` holds what ended the loop.
+    `rest` seconds pass in any case. `step` tells whether there may be more to do at once. `failure` holds
+    what ended the loop.
     """
 
     def __init__(
@@ -26,13 +27,14 @@ class Loop(threading.Thread):
         stop: threading.Event,
         *,
         every: float,
+        rest: float = 0.0,
         ended: Callable[[], None],
         wait: Callable[[float], None] | None = None,
         wake: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(name=name, daemon=True)
         self.failure: BaseException | None = None
-        self._step, self._stopping, self._every, self._ended = step, stop, every, ended
+        self._step, self._stopping, self._every, self._rest, self._ended = step, stop, every, rest, ended
         self._event = threading.Event()
         self._wait = wait or self._wait_for_event
         self._wake = wake or self._event.set
@@ -55,6 +57,7 @@ class Loop(threading.Thread):
                     pause = min(LONGEST_PAUSE, pause * 2)
                     continue
                 if not again and not self._stopping.is_set():
+                    self._stopping.wait(self._rest)
                     self._wait(self._every)
         except BaseException as error:  # noqa: BLE001 - kept for the main thread, which raises it
             self.failure = error

@@ -27,6 +27,8 @@ from qianka.worker.wake import Ear
 
 DISPATCH_EVERY, GRADE_EVERY, REAP_EVERY = 2.0, 1.0, 3600.0
 """seconds between two looks when nothing woke a loop"""
+GRADER_RESTS = 0.05
+"""seconds between two looks of the grader however often it is woken: a burst of hand-ins is one look"""
 _ASK_AGAIN = 0.5
 _JOIN = 10.0
 
@@ -84,10 +86,10 @@ class _Loops:
         self._stop = threading.Event()
         self._lease = lease
         self.platform = replace(platform, wake_worker=self.wake)
-        self._dispatcher = Dispatcher(self.platform, engine, guard=lease.check, ended=self._wake_grader)
+        self._dispatcher = Dispatcher(self.platform, engine, guard=lease.check, stage_ended=self._wake_grader)
         grader = Grader(self.platform, guard=lease.check)
         reaper = Reaper(self.platform, engine, guard=lease.check)
-        self._grader = self._loop("grader", grader.step, GRADE_EVERY)
+        self._grader = self._loop("grader", grader.step, GRADE_EVERY, rest=GRADER_RESTS)
         self._dispatch = self._loop(
             "dispatcher", self._dispatcher.step, DISPATCH_EVERY, self._dispatcher.wait, self._dispatcher.wake
         )
@@ -138,8 +140,9 @@ class _Loops:
         every: float,
         wait: Callable[[float], None] | None = None,
         wake: Callable[[], None] | None = None,
+        rest: float = 0.0,
     ) -> Loop:
-        return Loop(name, step, self._stop, every=every, ended=self._stop.set, wait=wait, wake=wake)
+        return Loop(name, step, self._stop, every=every, rest=rest, ended=self._stop.set, wait=wait, wake=wake)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,0 +1,133 @@
+"""What waits and what runs, as the dispatcher sees it; read anew only when somebody else changed a job.
+
+Every change of a job emits an event in its transaction, so as long as the newest event is the one
+that this dispatcher's own last commit left, its own picture is still right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from qianka.domain.jobs import JobState, Waiting
+from qianka.domain.resources import Placement
+from qianka.engines.base import Handle
+from qianka.services.jobs.view import QUEUE_LIMIT, to_waiting
+from qianka.services.platform import Platform
+from qianka.store.repos import jobs as repo
+from qianka.store.repos import records
+from qianka.store.tables import Job
+
+KEPT = 2.0
+"""seconds after which it is read anew in any case"""
+
+
+@dataclass
+class Pending:
+    """A job that waits; `code`: the reason that it was last told."""
+
+    waiting: Waiting
+    not_before: datetime | None
+    code: str | None
+
+
+@dataclass(frozen=True)
+class Live:
+    """A job that holds resources, and the run that holds them."""
+
+    id: str
+    run: int
+    person_id: int
+    state: str
+    cpus: float
+    memory: int
+    wall_limit: float
+    cancel_at: datetime | None
+    node: str
+    cores: list[int]
+    cards: list[dict[str, Any]]
+    started_at: datetime
+
+
+class Picture:
+    """Kept from step to step."""
+
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+        self.live: dict[Handle, Live] = {}
+        self.pending: dict[str, Pending] = {}
+        self._newest: int | None = None
+        self._until: datetime | None = None
+
+    def read(self, session: Session) -> None:
+        """Bring it up to date."""
+        newest, now = records.last_event_id(session), self.platform.now()
+        if newest == self._newest and self._until is not None and now < self._until:
+            return
+        self.live = {Handle(row.id, row.run): _live(row) for row in repo.live(session)}
+        self.pending = {
+            row.id: Pending(to_waiting(row), row.not_before, (row.reason or {}).get("code"))
+            for row in repo.pending(session, QUEUE_LIMIT)
+        }
+        self._newest, self._until = newest, now + timedelta(seconds=KEPT)
+
+    def is_current(self, session: Session) -> bool:
+        """Whether nobody else changed anything since it was read; asked at the start of a transaction."""
+        return self._newest == records.last_event_id(session)
+
+    def forget(self) -> None:
+        """Read it anew next time."""
+        self._newest = None
+
+    def ended(self, handles: list[Handle]) -> None:
+        """These runs are settled and their jobs over."""
+        for handle in handles:
+            self.live.pop(handle, None)
+
+    def started(self, job: Job, placement: Placement) -> None:
+        """A job runs."""
+        self.pending.pop(job.id, None)
+        self.live[Handle(job.id, job.run)] = Live(
+            id=job.id,
+            run=job.run,
+            person_id=job.person_id,
+            state=JobState.RUNNING.value,
+            cpus=job.cpus,
+            memory=job.memory,
+            wall_limit=job.wall_limit,
+            cancel_at=None,
+            node=placement.node,
+            cores=list(placement.cores),
+            cards=[asdict(card) for card in placement.cards],
+            started_at=self.platform.now(),
+        )
+
+    def told(self, reasons: dict[str, dict[str, Any]]) -> None:
+        """These jobs were told why they wait."""
+        for job, reason in reasons.items():
+            if job in self.pending:
+                self.pending[job].code = reason["code"]
+
+    def committed(self, newest: int) -> None:
+        """The newest event after our own transaction: what was noted since `is_current` is the state of the store."""
+        self._newest = newest
+
+
+def _live(row: Any) -> Live:
+    return Live(
+        id=row.id,
+        run=row.run,
+        person_id=row.person_id,
+        state=row.state,
+        cpus=row.cpus,
+        memory=row.memory,
+        wall_limit=row.wall_limit,
+        cancel_at=row.cancel_at,
+        node=row.node,
+        cores=list(row.cores),
+        cards=list(row.cards),
+        started_at=row.started_at,
+    )
