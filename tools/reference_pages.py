@@ -180,11 +180,10 @@ def _texts(node: ast.expr) -> tuple[str, str]:
 
 def _literal(node: ast.expr) -> str:
     """The text of a string; what is filled in at run time is shown as `…`."""
-    if isinstance(node, ast.Constant):
-        return _plain(str(node.value))
     if isinstance(node, ast.JoinedStr):
-        return _plain("".join(_literal(part) if isinstance(part, ast.Constant) else "…" for part in node.values))
-    return "…"
+        parts = (str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
+        return _plain("".join(parts))
+    return _plain(str(node.value)) if isinstance(node, ast.Constant) else "…"
 
 
 PAGES_MADE = {

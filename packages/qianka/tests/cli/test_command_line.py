@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 
@@ -33,6 +34,20 @@ def loaded_by(code: str) -> set[str]:
 
 def test_help_loads_next_to_nothing() -> None:
     assert not loaded_by("from qianka.cli.main import main; main(['--help'])") & set(HEAVY)
+
+
+def test_help_is_quick() -> None:
+    """At most 12 times a bare start of the same interpreter, by the best of five."""
+
+    def best(*words: str) -> float:
+        times = []
+        for _ in range(5):
+            begun = time.perf_counter()
+            subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL)
+            times.append(time.perf_counter() - begun)
+        return min(times)
+
+    assert best("-m", "qianka.cli", "--help") <= 12 * best("-c", "pass")
 
 
 def test_verifying_a_receipt_loads_nothing_of_the_server(tmp_path: Path) -> None:

@@ -81,7 +81,9 @@ def test_a_class_is_imported_and_a_student_hands_in(
     lab = tmp_path / "lab-one"
     scaffold.write(lab)
     made = run("lab", "publish", str(lab), "--cohort", cohort, "--due", "2099-01-01 23:59")
-    assert datetime.fromisoformat(made["due_at"].replace("Z", "+00:00")) == datetime(2099, 1, 1, 15, 59, tzinfo=timezone.utc)
+    assert datetime.fromisoformat(made["due_at"].replace("Z", "+00:00")) == datetime(
+        2099, 1, 1, 15, 59, tzinfo=timezone.utc
+    )
 
     sign_in(run, monkeypatch, live, lines[1][0], lines[1][3])
     assert [one["slug"] for one in run("lab", "list")["items"]] == ["lab-one"]

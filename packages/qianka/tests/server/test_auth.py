@@ -112,3 +112,15 @@ def test_sign_out_form_needs_its_token(anonymous: TestClient, alice: Person) -> 
     csrf = anonymous.get("/api/me").json()["csrf"]
     assert anonymous.post("/logout", data={"csrf": csrf}).status_code == 303
     assert anonymous.get("/api/me").status_code == 401
+
+
+def test_a_person_changes_password_and_profile(with_token: SignIn, alice: Person, anonymous: TestClient) -> None:
+    client = with_token(alice)
+    assert client.patch("/api/me", json={"language": "en", "show_name": True}).json()["language"] == "en"
+    assert client.patch("/api/me", json={"is_admin": True}).status_code == 400
+    wrong = client.post("/api/me/password", json={"old": "no", "new": "another horse 9"})
+    assert wrong.status_code == 401
+    assert client.post("/api/me/password", json={"old": PASSWORD, "new": "another horse 9"}).status_code == 204
+    assert client.get("/api/me").status_code == 200
+    signed_in = anonymous.post("/api/auth/login", json={"login": "alice", "password": "another horse 9"})
+    assert signed_in.status_code == 200

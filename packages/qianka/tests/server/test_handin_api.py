@@ -171,3 +171,17 @@ def test_leftovers_of_a_killed_server_are_removed_at_the_next_start(platform: Pl
     torn.write_bytes(b"half an upload")
     with TestClient(app, base_url="http://localhost"):
         assert not torn.exists()
+
+
+def test_an_edit_of_the_stored_bytes_is_found(
+    platform: Platform, classroom: Any, with_token: SignIn, archive: bytes
+) -> None:
+    alice, teacher = with_token(classroom.alice), with_token(classroom.teacher)
+    told = alice.post(f"{classroom.path}/submissions", content=archive, headers=headers()).json()
+    path = f"/api/submissions/{told['submission']['id']}/verify"
+    assert alice.post(path).status_code == 403
+    assert teacher.post(path).json() == []
+    blob = next(file for file in platform.folders.blobs.rglob("*") if file.is_file())
+    blob.chmod(0o600)
+    blob.write_bytes(archive + b"x")
+    assert teacher.post(path).json() != []

@@ -57,6 +57,21 @@ class Me(Answer):
     """to be sent as X-CSRF-Token with every change; only for a browser session"""
 
 
+class Profile(Request):
+    """What a person decides for themselves; null leaves it."""
+
+    show_name: bool | None = None
+    """on boards, instead of the alias"""
+    language: str | None = Field(default=None, pattern="^(zh|en)$")
+
+
+class NewPassword(Request):
+    """A change of one's own password."""
+
+    old: str = Field(min_length=1, max_length=1000)
+    new: str = Field(min_length=1, max_length=1000)
+
+
 class SignedIn(Answer):
     """The answer to a sign-in; `token` once and never again."""
 

@@ -22,7 +22,6 @@ class Notice(Answer):
     code: str
     message: str
     fix: str | None = None
-    needs: str | None = None
 
 
 class Health(Answer):

@@ -61,7 +61,7 @@ class Doctor:
 
 
 class Finding:
-    """One thing that is wrong: a code, what it is, what to do; `needs`: who can mend it."""
+    """One thing that is wrong: a code, what it is, what to do."""
 
     def __init__(self, code: str, text: Text, fix: Text | None = None, *, down: bool = False) -> None:
         self.code = code
@@ -94,7 +94,7 @@ def findings(parts: dict[str, Any], now: datetime) -> list[Finding]:
             )
         )
     found.extend(_of_sandbox(parts["sandbox"]))
-    if parts["process"]["uid"] == 0 and not parts["process"].get("embedded"):
+    if parts["process"]["uid"] == 0:
         why = parts["process"].get("kept_root") or {}
         found.append(
             Finding(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from qianka.schemas.auth import Activation, Login, Me, NewToken, SignedIn, Token, TokenSecret
+from qianka.schemas.auth import Activation, Login, Me, NewPassword, NewToken, Profile, SignedIn, Token, TokenSecret
 from qianka.server import auth, views
 from qianka.server.deps import CallerDep, PlatformDep, SignedInDep
 from qianka.services import access, people
@@ -52,6 +52,19 @@ def logout(response: Response, caller: CallerDep, platform: PlatformDep) -> None
 def get_me(found: SignedInDep, platform: PlatformDep) -> Me:
     """Who asks, and the cohorts they are in."""
     return views.me_of(platform, found.caller, found.csrf)
+
+
+@router.patch("/me")
+def change_me(body: Profile, found: SignedInDep, platform: PlatformDep) -> Me:
+    """What a person decides for themselves: language, and whether the board shows their name."""
+    people.set_profile(platform, found.caller, show_name=body.show_name, language=body.language)
+    return views.me_of(platform, found.caller, found.csrf)
+
+
+@router.post("/me/password", status_code=204)
+def change_password(body: NewPassword, caller: CallerDep, platform: PlatformDep) -> None:
+    """Change one's own password; ends one's other sessions and tokens."""
+    people.change_password(platform, caller, body.old, body.new)
 
 
 @router.get("/tokens")

@@ -104,3 +104,9 @@ def get_archive(submission_id: str, caller: CallerDep, platform: PlatformDep) ->
 def rerun(submission_id: str, caller: CallerDep, platform: PlatformDep, language: LanguageDep) -> Attempt:
     """Grade a hand-in again; for staff, and free of charge."""
     return graded.attempt(attempts.rerun(platform, caller, submission_id), language)
+
+
+@router.post("/submissions/{submission_id}/verify")
+def verify_stored(submission_id: str, caller: CallerDep, platform: PlatformDep, language: LanguageDep) -> list[str]:
+    """How the stored bytes differ from those signed for; empty when they do not. For staff, audited."""
+    return [text.say(language) for text in submissions.verify_stored(platform, caller, submission_id)]
