@@ -1,4 +1,4 @@
-"""The code of a person's own job: unpacked and checked like a hand-in, named by an id that is good for its owner alone."""
+"""The code of a person's own job: unpacked and checked like a hand-in; its id is good for its owner alone."""
 
 from __future__ import annotations
 
