@@ -71,6 +71,13 @@ def seconds(feedback: dict[str, Any], stage: str, measure: str) -> list[float]:
     return [s[measure] for s in stages if s[measure] is not None]
 
 
+def tell(number: int, feedback: dict[str, Any]) -> None:
+    """One line for one grading."""
+    checks = " ".join(f"{check['kind']} {check['points']:g}" for check in feedback["checks"])
+    cpu, wall = seconds(feedback, "train", "cpu"), seconds(feedback, "train", "wall")
+    print(f"{number}: {feedback['verdict']} {feedback['points']} ({checks}); train cpu {cpu}, wall {wall}", flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=10)
@@ -88,9 +95,7 @@ def main() -> int:
         with busy(options.neighbours):
             for feedback in grade_again(client, archive, options.runs):
                 found.append(feedback)
-                details = [f"{c['kind']} {c['points']:g}" for c in feedback["checks"]]
-                times = seconds(feedback, "train", "cpu"), seconds(feedback, "train", "wall")
-                print(f"{len(found)}: {feedback['verdict']} {feedback['points']}  {details}  train cpu, wall: {times}", flush=True)
+                tell(len(found), feedback)
     points = [feedback["points"] for feedback in found]
     cpu = [s for feedback in found for s in seconds(feedback, "train", "cpu")]
     wall = [s for feedback in found for s in seconds(feedback, "train", "wall")]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from qianka import settings
 from qianka.grading import stages
 from qianka.grading.figures import read_style
 from qianka.testing.labfolders import write_files
@@ -19,19 +18,14 @@ NUMPY = "import sys, numpy; numpy.save(sys.argv[1], eval(sys.argv[2], {'np': num
 
 
 @pytest.fixture(scope="module")
-def python() -> Path:
+def python(student_runtime: Path) -> Path:
     """The interpreter of the student runtime."""
-    loaded = settings.load().settings
-    folder = Path(loaded.runtime_dir) if loaded.runtime_dir else Path(loaded.data_dir) / "runtime"
-    path = folder / "bin" / "python"
-    if not path.exists():
-        pytest.skip("no student runtime: qianka runtime build")
-    return path
+    return student_runtime / "bin" / "python"
 
 
 def style(python: Path, work: Path, out: Path) -> dict[str, Any]:
     """style.json for the files below `work`."""
-    rules = json.dumps({"line_length": 100, "memory": 600 << 20})
+    rules = json.dumps({"line_length": 100, "memory": 600 << 20, "seconds": 8})
     argv = [
         str(python),
         "-I",

@@ -18,6 +18,8 @@ OURS = Resources(cpus=1.0, memory=768 * MIB)
 """what a stage of our own code may use"""
 OUR_WALL = 180.0
 STYLE_TOOL_MEMORY = 600 * MIB
+STYLE_TOOL_SECONDS = 40
+"""after which a tool counts as hung on this hand-in: it costs the points, not the grading"""
 FIGURES = {"judge": "figures.json", "style": "style.json"}
 """the file that a stage of ours leaves in out/"""
 
@@ -111,7 +113,7 @@ def _program(program: Program, name: str, needs: tuple[str, ...], paths: Paths, 
 
 
 def _style(check: StyleCheck, paths: Paths) -> Stage:
-    rules = {"line_length": check.line_length, "memory": STYLE_TOOL_MEMORY}
+    rules = {"line_length": check.line_length, "memory": STYLE_TOOL_MEMORY, "seconds": STYLE_TOOL_SECONDS}
     argv = ["python", "-I", "/judge/style.py", "--work", "/work", "--out", "/out/style.json"]
     argv += ["--rules", json.dumps(rules)]
     spec = _spec(paths.runtime, argv, paths.tree, [_mount(HARNESS, "/judge")], _limits())

@@ -21,7 +21,6 @@ from typing import Any
 MAX_FILES = 300
 MAX_BYTES = 256 * 1024
 FIRST = 20
-SECONDS = 40
 CONFIGS = (
     "pyproject.toml",
     "setup.cfg",
@@ -80,8 +79,10 @@ def read_comments(data: bytes) -> dict[str, int]:
     return found
 
 
-def run_tool(arguments: list[str], folder: str, memory: int) -> str | None:
+def run_tool(arguments: list[str], folder: str, rules: dict[str, Any]) -> str | None:
     """Output of `python -m …` in `folder`; None when the tool hung or died: a hostile source can do that."""
+
+    memory = rules["memory"]
 
     def bound() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -92,7 +93,7 @@ def run_tool(arguments: list[str], folder: str, memory: int) -> str | None:
             cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=SECONDS,
+            timeout=rules["seconds"],
             preexec_fn=bound,
             check=False,
         )
@@ -109,7 +110,7 @@ def run_black(folder: str, names: list[str], rules: dict[str, Any]) -> dict[str,
     with open(config, "w", encoding="utf-8"):
         pass
     options = ["--check", "--config", config, "--line-length", str(rules["line_length"]), "--workers", "1"]
-    output = run_tool(["black", *options, *names], folder, rules["memory"])
+    output = run_tool(["black", *options, *names], folder, rules)
     if output is None:
         return None
     lines = output.splitlines()
@@ -122,7 +123,7 @@ def run_flake8(folder: str, names: list[str], rules: dict[str, Any]) -> list[tup
     """(file, line, code) of every problem; `noqa` has no effect."""
     options = ["--isolated", "--disable-noqa", "--jobs", "1", "--format", "%(path)s:%(row)d:%(code)s"]
     options += ["--max-line-length", str(rules["line_length"]), "--extend-ignore", "E203,E701,E704,W503"]
-    output = run_tool(["flake8", *options, *names], folder, rules["memory"])
+    output = run_tool(["flake8", *options, *names], folder, rules)
     if output is None:
         return None
     found = (REPORT.match(line.strip()) for line in output.splitlines())
