@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 from pathlib import Path
 
+import pytest
 from qianka.sandbox import interpreter, runtime
+from qianka.testing.supervised import ORDINARY
 
 
 def make_venv(folder: Path, home: Path) -> Path:
@@ -55,3 +59,23 @@ def test_another_library_under_the_same_version_is_noticed() -> None:
 def test_an_interpreter_is_chosen_that_everybody_can_reach() -> None:
     chosen = interpreter.choose()
     assert chosen is None or interpreter.open_to_all(str(Path(chosen).resolve()))
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_root_never_runs_an_interpreter_that_somebody_else_could_have_changed() -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        Path(folder).chmod(0o755)
+        python = Path(folder, "venv/bin/python")
+        python.parent.mkdir(parents=True)
+        python.write_text("#!/bin/sh\nid -u\n")
+        python.chmod(0o755)
+        Path(folder, "link").symlink_to(python)
+        assert interpreter.answer(str(python)) == "0\n"
+        os.chown(python.parent, ORDINARY, ORDINARY)
+        assert interpreter.answer(str(python)) == f"{ORDINARY}\n"
+        assert interpreter.answer(f"{folder}/link") == f"{ORDINARY}\n"
+
+
+def test_an_interpreter_of_the_system_is_only_roots_to_change() -> None:
+    assert interpreter.changeable_by("/usr/bin/env") is None

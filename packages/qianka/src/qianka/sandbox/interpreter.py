@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 
+_NOBODY = 65_534
 QUESTION = """
 import sys
 maps = open('/proc/self/maps').read().split() if sys.platform == 'linux' else []
@@ -20,9 +21,47 @@ print('libpython', *sorted({word for word in maps if '/libpython' in word}))
 
 
 def answer(python: str) -> str:
-    """What the interpreter at `python` says of itself, outside. Raises OSError, subprocess.SubprocessError."""
-    done = subprocess.run([python, "-I", "-c", QUESTION], capture_output=True, text=True, timeout=30, check=True)
+    """What the interpreter at `python` says of itself, outside. Raises OSError, subprocess.SubprocessError.
+
+    Asked by root, it runs as whoever could have put another program there: a runtime in the data
+    directory is the service's, and must not become a way to root. Without `site`, for the same reason.
+    """
+    uid = changeable_by(python) if os.geteuid() == 0 else None
+    done = subprocess.run(
+        [python, "-I", "-S", "-c", QUESTION],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+        user=uid,
+        group=None if uid is None else _NOBODY,
+        extra_groups=None if uid is None else [],
+    )
     return done.stdout
+
+
+def changeable_by(path: str) -> int | None:
+    """An ordinary user who could change what lies at `path`, links on the way included; None: only root could."""
+    seen = 0
+    waiting = [part for part in os.path.abspath(path).split("/") if part]
+    here = "/"
+    while waiting:
+        here = os.path.join(here, waiting.pop(0))
+        stat = os.lstat(here)
+        if stat.st_uid != 0:
+            return stat.st_uid
+        mode = stat.st_mode
+        if mode & 0o170000 == 0o120000:
+            seen += 1
+            if seen > 40:
+                raise OSError(f"{path}: too many links")
+            target = os.path.join(os.path.dirname(here), os.readlink(here))
+            waiting = [part for part in os.path.normpath(target).split("/") if part] + waiting
+            here = "/"
+        elif not mode & 0o1000 and (mode & 0o002 or (mode & 0o020 and stat.st_gid != 0)):
+            return _NOBODY
+    return None
 
 
 def prove(inside: str, outside: str) -> list[str]:

@@ -102,7 +102,10 @@ def _contained(found: tuple[str, Version], uid: int | None, runtime: str | None,
         missing.append(advice.item("seccomp", f"Seccomp: {facts.get('seccomp')}"))
     if facts.get("network") != "closed":
         missing.append(advice.item("network"))
-    differences = interpreter.prove(done.stdout, interpreter.answer(python))
+    try:
+        differences = interpreter.prove(done.stdout, interpreter.answer(python))
+    except (OSError, subprocess.SubprocessError) as error:
+        differences = [str(error)]
     if differences:
         missing.append(advice.item("interpreter", "; ".join(differences)))
     if version < bubblewrap.HAS_DISABLE_USERNS:
