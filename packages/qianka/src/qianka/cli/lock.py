@@ -8,7 +8,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from qianka.errors import Conflict, Text
+from qianka.cli.owner import as_owner
+from qianka.errors import ConfigError, Conflict, Text
 
 
 class DataLock:
@@ -16,8 +17,13 @@ class DataLock:
 
     def __init__(self, data_dir: Path) -> None:
         self.path = data_dir / "run" / "up.lock"
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with as_owner(data_dir):
+                self.path.parent.mkdir(exist_ok=True, mode=0o700)
+                self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise _unusable(data_dir, error) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -39,7 +45,9 @@ class DataLock:
 def holder(data_dir: Path) -> dict[str, Any]:
     """What the running platform on `data_dir` said of itself; empty when none does."""
     try:
-        with open(data_dir / "run" / "up.lock", "rb") as file:
+        with as_owner(data_dir):
+            descriptor = os.open(data_dir / "run" / "up.lock", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -48,6 +56,19 @@ def holder(data_dir: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         pass
     return {}
+
+
+def _unusable(data_dir: Path, error: OSError) -> ConfigError:
+    return ConfigError(
+        Text(
+            f"数据目录 {data_dir} 用不了：{error.filename}：{error.strerror}",
+            f"the data directory {data_dir} cannot be used: {error.filename}: {error.strerror}",
+        ),
+        Text(
+            "换一个可写的 --data-dir，或检查权限和磁盘空间", "name another --data-dir, or mend its rights or the disk"
+        ),
+        reason="data_dir",
+    )
 
 
 def _taken(data_dir: Path, facts: dict[str, Any]) -> Conflict:

@@ -16,6 +16,7 @@ from qianka.cli import common, identity, output
 from qianka.cli.common import Json
 from qianka.cli.lock import DataLock
 from qianka.cli.output import t
+from qianka.cli.owner import as_owner
 from qianka.cli.processes import Part, Parts
 from qianka.client.credentials import write_private
 from qianka.errors import Conflict, Text
@@ -66,7 +67,6 @@ class Platform:
 
     def run(self) -> None:
         """Until Ctrl-C."""
-        self.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = DataLock(self.data_dir)
         listener = self._listen()
         port = listener.getsockname()[1]
@@ -77,7 +77,8 @@ class Platform:
         who = identity.choose(self.settings.service_user, self.data_dir)
         self._tell_who(who)
         self._write_up(who)
-        (self.data_dir / "run" / "launcher.sock").unlink(missing_ok=True)
+        with as_owner(self.data_dir):
+            (self.data_dir / "run" / "launcher.sock").unlink(missing_ok=True)
         parts = Parts(self._parts(listener, who), self._said)
         if self.is_embedded:
             import threading
@@ -87,7 +88,8 @@ class Platform:
             parts.run()
         finally:
             listener.close()
-            (self.data_dir / "run" / "up.json").unlink(missing_ok=True)
+            with as_owner(self.data_dir):
+                (self.data_dir / "run" / "up.json").unlink(missing_ok=True)
             lock.release()
 
     def _listen(self) -> socket.socket:
@@ -119,19 +121,19 @@ class Platform:
             Part("worker", worker, environment, (), who.popen()),
         ]
         if os.geteuid() == 0 and self.settings.sandbox_backend != "none":
-            uid = 0 if who.user is None else who.user.pw_uid
-            launcher = Part("launcher", self._launcher(uid), self.environment, ready=self._launcher_listens)
+            owner = (0, 0) if who.user is None else (who.user.pw_uid, who.user.pw_gid)
+            launcher = Part("launcher", self._launcher(*owner), self.environment, ready=self._launcher_listens)
             parts[-1].after = launcher  # the worker looks once, at its start, who starts runs
             parts.insert(0, launcher)
         return parts
 
-    def _launcher(self, uid: int) -> list[str]:
+    def _launcher(self, uid: int, gid: int) -> list[str]:
         """The command line of the launcher: by path and without site-packages, it imports next to nothing."""
         import qianka.launcher as package
 
         script = str(Path(package.__path__[0]) / "__main__.py")
         found = self.settings
-        options = ["--service-uid", str(uid), "--uid-base", str(found.sandbox_uid_base)]
+        options = ["--service-uid", str(uid), "--service-gid", str(gid), "--uid-base", str(found.sandbox_uid_base)]
         options += ["--uid-count", str(found.sandbox_uid_count), "--allow", found.runtime_dir]
         if (Path(found.runtime_dir) / "bin" / "python").exists():
             options += ["--runtime", found.runtime_dir]
@@ -177,9 +179,8 @@ class Platform:
         facts: dict[str, Any] = {"pid": os.getpid(), "address": self.address, "embedded": self.is_embedded}
         if who.why is not None:
             facts["kept_root"] = {**who.why._asdict(), **({"fix": list(who.fix)} if who.fix else {})}
-        write_private(path, json.dumps(facts, ensure_ascii=False))
-        if who.user is not None:
-            os.chown(path, who.user.pw_uid, who.user.pw_gid)
+        with as_owner(self.data_dir):
+            write_private(path, json.dumps(facts, ensure_ascii=False))
 
 
 def _end_with_parent(parts: Parts) -> None:
