@@ -144,6 +144,24 @@ def test_what_must_not_be_shown_is_refused_and_the_refusal_is_a_result(
     assert told in found.result["reason"]["text"]
 
 
+@pytest.mark.parametrize("volume", ["tmpfs", "folder"])
+def test_a_job_folder_that_is_a_link_does_not_lend_root_s_rights(launched: Launched, volume: str) -> None:
+    spec = grade(launched, f"j-lent-{volume}", volume=volume)
+    directory = launched.prepare(spec)
+    roots = launched.base / f"roots-{volume}"
+    as_user(ORDINARY, lambda: directory.rename(launched.data / "jobs/aside"))
+    shutil.copytree(launched.data / "jobs/aside", roots)
+    (roots / "out/precious").write_text("of root")
+    os.chown(roots / "runs", ORDINARY, ORDINARY)
+    as_user(ORDINARY, lambda: directory.symlink_to(roots))
+    wait_gone(launched.ask(do="start", job=spec["job"], run=1)["pid"])
+    assert {path.stat().st_uid for path in (roots / "runs").rglob("*")} <= {ORDINARY}
+    assert [(path.name, path.stat().st_uid) for path in (roots / "out").iterdir()] == [("precious", 0)]
+    assert (roots / "out").stat().st_uid == 0
+    directory.unlink()
+    shutil.rmtree(launched.data / "jobs/aside")
+
+
 def test_killing_reaches_the_run(launched: Launched) -> None:
     directory = launched.prepare(grade(launched, "j-kill", "import time; print('on', flush=True); time.sleep(60)"))
     answer = launched.ask(do="start", job="j-kill", run=1)

@@ -121,7 +121,7 @@ class Launcher:
         try:
             os.setsid()
             words = [sys.executable, "-I", "-S", SUPERVISOR, directory, str(run), "--uid", str(uid)]
-            words += ["--stage", self.place]
+            words += ["--stage", self.place, "--owner", "{}:{}".format(*self.service)]
             try:
                 # First, since what is opened before belongs to other mounts and could not be bound.
                 system.own_mounts()

@@ -45,7 +45,7 @@ def main(words: list[str]) -> int:
     _leave_the_starter()
     wake = _listen()
     try:
-        rights = Rights(options.directory)
+        rights = Rights(options.directory, options.owner)
     except OSError as error:
         os.write(2, f"supervisor: no job directory: {error}\n".encode("utf-8", "backslashreplace"))
         return USAGE

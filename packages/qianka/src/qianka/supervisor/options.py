@@ -8,7 +8,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from qianka.sandbox.bubblewrap import Version
 
-USAGE = "usage: supervisor JOBDIR RUN [--stage DIR] [--uid N] [--bwrap PATH --bwrap-version X.Y.Z] [--fault TEXT]"
+USAGE = (
+    "usage: supervisor JOBDIR RUN [--stage DIR] [--uid N] [--owner UID:GID] [--bwrap PATH --bwrap-version X.Y.Z] "
+    "[--fault TEXT]"
+)
 
 
 class UsageError(Exception):
@@ -19,12 +22,13 @@ class Options:
     """JOBDIR RUN, and what a launcher adds.
 
     `stage`: folder with everything the run's uid must reach (work, 0, 1, …, runtime, out);
-    `uid`: whom the run belongs to; `fault`: why the launcher could not prepare it.
+    `uid`: whom the run belongs to; `owner`: uid and gid of the service; `fault`: why the launcher could not prepare it.
     """
 
     def __init__(self, words: list[str]) -> None:
         self.stage: str | None = None
         self.uid: int | None = None
+        self.owner: tuple[int, int] | None = None
         self.bwrap: tuple[str, Version] | None = None
         self.fault: str | None = None
         path = version = None
@@ -40,6 +44,9 @@ class Options:
                 self.stage = rest.pop(0)
             elif word == "--uid":
                 self.uid = int(rest.pop(0))
+            elif word == "--owner":
+                uid, _, gid = rest.pop(0).partition(":")
+                self.owner = (int(uid), int(gid))
             elif word == "--bwrap":
                 path = rest.pop(0)
             elif word == "--bwrap-version":

@@ -12,11 +12,12 @@ import os
 class Rights:
     """Effective user and group of this process; `with rights.root:` raises them for a moment."""
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, owner: tuple[int, int] | None = None) -> None:
+        """`owner`: who the launcher says the service is; the folder itself may be a link at this moment."""
         self.is_root = os.geteuid() == 0
         stat = os.stat(directory)
-        self.owner = (stat.st_uid, stat.st_gid)
-        self.lowered = self.is_root and stat.st_uid != 0
+        self.owner = owner or (stat.st_uid, stat.st_gid)
+        self.lowered = self.is_root and self.owner[0] != 0
         self.root = _Raised(self)
         if self.lowered:
             os.setgroups([])

@@ -22,6 +22,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEARLY = 64 << 10
 """bytes: a tmpfs with less than this free has been filled"""
 _LOOK_ENTRIES = 200_000
+_EPERM = 1
 
 
 class Volume:
@@ -37,8 +38,16 @@ class Volume:
 
     def open_folder(self, uid: int | None) -> str:
         """For `folder`: make JOBDIR/out writable for `uid`; returns its path."""
-        os.makedirs(self.kept, exist_ok=True)
-        self.descriptor = os.open(self.kept, _FOLDER)
+        parent = os.open(os.path.dirname(self.kept), _FOLDER)
+        try:
+            if self._rights.lowered and os.fstat(parent).st_uid != self._rights.owner[0]:
+                # What follows is done as root: only to what lies in a folder of the service's own.
+                raise PermissionError(_EPERM, "not the service's folder", os.path.dirname(self.kept))
+            if "out" not in os.listdir(parent):
+                os.mkdir("out", 0o755, dir_fd=parent)
+            self.descriptor = os.open("out", _FOLDER, dir_fd=parent)
+        finally:
+            os.close(parent)
         if uid is not None:
             with self._rights.root:
                 pickup.clean_folder(self.descriptor, pickup.Report(1 << 62, 1 << 30), (uid, uid))
