@@ -72,7 +72,7 @@ class Settings:
         "queue.half_life_hours", 24.0, "公平份额用量的半衰期（小时）", "half-life of past use in fair share, hours"
     )
     jobs_keep_days: float = _setting(
-        "jobs.keep_days", 30.0, "作业目录在结束后保留的天数", "days for which the directory of an ended job is kept"
+        "jobs.keep_days", 30.0, "任务目录在结束后保留的天数", "days for which the directory of an ended job is kept"
     )
     policy_fair_share: bool = _setting("policy.fair_share", True, "按近期用量公平排队", "order the queue by recent use")
     monitor_interval: float = _setting("monitor.interval", 10.0, "监控采样间隔（秒）", "seconds between samples")

@@ -11,10 +11,10 @@ from qianka.cli.common import Json
 from qianka.cli.output import t
 from qianka.errors import Text
 
-app = common.new_app("取消作业", "cancel a job")
+app = common.new_app("取消任务", "cancel a job")
 
 
-@app.command(help=t("取消一个作业；已结束的不变", "cancel a job; one that has ended stays as it is"))
+@app.command(help=t("取消一个任务；已结束的不变", "cancel a job; one that has ended stays as it is"))
 def cancel(job: Annotated[str, typer.Argument(metavar="ID")], json: Json = False) -> None:
     with common.client() as client:
         found = client.cancel(job)

@@ -10,10 +10,10 @@ from qianka.cli import common, output
 from qianka.cli.common import Json
 from qianka.cli.output import t
 
-app = common.new_app("一个作业", "one job")
+app = common.new_app("一个任务", "one job")
 
 
-@app.command(help=t("一个作业：状态、排队位置、用量", "one job: state, place in the queue, use"))
+@app.command(help=t("一个任务：状态、排队位置、用量", "one job: state, place in the queue, use"))
 def job(job: Annotated[str, typer.Argument(metavar="ID")], json: Json = False) -> None:
     with common.client() as client:
         found = client.job(job)

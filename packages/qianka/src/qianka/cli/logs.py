@@ -10,10 +10,10 @@ from qianka.cli import common, output
 from qianka.cli.common import Json
 from qianka.cli.output import t
 
-app = common.new_app("作业输出", "output of a job")
+app = common.new_app("任务输出", "output of a job")
 
 
-@app.command(help=t("作业的输出；-f 跟随到结束", "what a job printed; -f follows until it ends"))
+@app.command(help=t("任务的输出；-f 跟随到结束", "what a job printed; -f follows until it ends"))
 def logs(
     job: Annotated[str, typer.Argument(metavar="ID")],
     follow: Annotated[bool, typer.Option("--follow", "-f", help=t("跟随", "follow"))] = False,

@@ -46,13 +46,13 @@ GROUPS = (
         },
     ),
     Group(
-        Text("作业", "jobs"),
+        Text("任务", "jobs"),
         {
-            "submit": _c("submit", "提交自己的作业", "submit a job of one's own"),
-            "jobs": _c("jobs", "作业列表", "list jobs"),
-            "job": _c("job", "一个作业：状态、排队位置、用量", "one job: state, place in the queue, use"),
-            "logs": _c("logs", "作业输出（-f 跟随）", "output of a job (-f follows)"),
-            "cancel": _c("cancel", "取消作业", "cancel a job"),
+            "submit": _c("submit", "提交自己的任务", "submit a job of one's own"),
+            "jobs": _c("jobs", "任务列表", "list jobs"),
+            "job": _c("job", "一个任务：状态、排队位置、用量", "one job: state, place in the queue, use"),
+            "logs": _c("logs", "任务输出（-f 跟随）", "output of a job (-f follows)"),
+            "cancel": _c("cancel", "取消任务", "cancel a job"),
         },
     ),
     Group(

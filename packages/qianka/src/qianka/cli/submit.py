@@ -18,7 +18,7 @@ from qianka.errors import BadInput, NotFound, Text
 if TYPE_CHECKING:
     from qianka.schemas.jobs import NewJob
 
-app = common.new_app("提交作业", "submit a job")
+app = common.new_app("提交任务", "submit a job")
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 60.0}
@@ -26,7 +26,7 @@ _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 60.0}
 
 
 @app.command(
-    help=t("提交自己的作业：qianka submit train.py --epochs 3", "submit a job: qianka submit train.py --epochs 3"),
+    help=t("提交自己的任务：qianka submit train.py --epochs 3", "submit a job: qianka submit train.py --epochs 3"),
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 def submit(
@@ -39,7 +39,7 @@ def submit(
         str, typer.Option("--time", help=t("时间上限：90s、10m、1h、1:30:00", "limit: 90s, 10m, 1h, 1:30:00"))
     ] = "10m",
     name: Annotated[str, typer.Option("--name", help=t("名称", "name"))] = "",
-    code: Annotated[Path, typer.Option("--code", help=t("随作业发送的文件夹", "folder sent along"))] = Path("."),
+    code: Annotated[Path, typer.Option("--code", help=t("随任务发送的文件夹", "folder sent along"))] = Path("."),
     cohort: CohortOption = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help=t("跟随输出到结束", "follow until it ends"))] = False,
     json: Json = False,

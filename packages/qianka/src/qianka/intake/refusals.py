@@ -7,8 +7,8 @@ from typing import Any
 from qianka.errors import Refused, Text
 
 _REPACK = Text(
-    "用系统自带的“压缩”重新打一个 zip，或用 qianka submit 直接交文件夹",
-    "pack it again with the system's own zip, or hand in the folder with qianka submit",
+    "用系统自带的“压缩”重新打一个 zip，或用 qianka turnin 直接交文件夹",
+    "pack it again with the system's own zip, or hand in the folder with qianka turnin",
 )
 
 

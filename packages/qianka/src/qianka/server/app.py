@@ -40,7 +40,7 @@ _TAGS = [
     {"name": "labs", "description": "实验 / labs"},
     {"name": "submissions", "description": "提交与回执 / hand-ins and receipts"},
     {"name": "attempts", "description": "评分 / gradings"},
-    {"name": "jobs", "description": "作业与队列 / jobs and the queue"},
+    {"name": "jobs", "description": "任务与队列 / jobs and the queue"},
     {"name": "boards", "description": "排行榜、成绩、额度 / boards, grades, budgets"},
     {"name": "events", "description": "实时事件 / live events"},
     {"name": "system", "description": "状态与版本 / health and version"},

@@ -200,7 +200,7 @@ def job_for(session: Session, caller: Caller, job_id: str) -> Job:
     """A job that is the caller's own or in a cohort of theirs as staff; raises NotFound."""
     job = session.get(Job, job_id)
     if job is None or not _may_see(session, caller, job.person_id, job.cohort_id):
-        raise _nothing("作业", "job", job_id)
+        raise _nothing("任务", "job", job_id)
     return job
 
 

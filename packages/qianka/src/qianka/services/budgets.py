@@ -97,7 +97,7 @@ def _over(budget: Budget, name: str, account: Account, asked: float, left: float
             f"{account.limit:g}, used {account.used:.2f}, held by open jobs {account.reserved:.2f})",
         ),
         Text(
-            f"调小时间上限或资源，取消不用的作业，或等到 {when} 重置",
+            f"调小时间上限或资源，取消不用的任务，或等到 {when} 重置",
             f"ask for less time or fewer resources, cancel jobs you do not need, or wait for {when}",
         ),
         reason=f"budget_{name.lower()}",

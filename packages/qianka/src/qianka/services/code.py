@@ -40,7 +40,7 @@ def tree_of(platform: Platform, caller: Caller, code: str) -> str:
     right = _seal(platform, caller.person_id or 0, digest)
     if not hmac.compare_digest(seal.encode(), right.encode()):
         raise NotFound(
-            Text("找不到作业的代码", "the code of the job is not here"),
+            Text("找不到任务的代码", "the code of the job is not here"),
             Text("重新提交一次", "submit it once more"),
             reason="no_tree",
         )

@@ -45,7 +45,7 @@ class LocalEngine:
             directory = jobdir.make(self.jobs, dict(job))
             _move_fence(directory, _fence(run, placement))
         except FormatError as error:
-            raise PlatformFault(Text(f"作业目录不合格：{error}", f"the job directory is not fit: {error}")) from error
+            raise PlatformFault(Text(f"任务目录不合格：{error}", f"the job directory is not fit: {error}")) from error
         except OSError as error:
             raise _unreadable(error) from error
         if not os.path.isdir(jobdir.run_dir(directory, run)):
@@ -186,6 +186,6 @@ def _never_began(handle: Handle) -> dict[str, Any]:
 
 def _unreadable(error: OSError) -> Unavailable:
     return Unavailable(
-        Text(f"作业目录读写不了：{error}", f"the job directories cannot be read or written: {error}"),
+        Text(f"任务目录读写不了：{error}", f"the job directories cannot be read or written: {error}"),
         Text("检查磁盘和数据目录的权限", "look at the disk and the rights of the data directory"),
     )

@@ -55,7 +55,7 @@ def submit(platform: Platform, caller: Caller, request: JobRequest) -> Job:
     (not active in the cohort, or the label is not theirs), OverLimit (budget), NotFound.
     """
     if caller.person_id is None:
-        raise Forbidden(Text("平台自身不能提交作业", "the platform itself submits no jobs of its own"))
+        raise Forbidden(Text("平台自身不能提交任务", "the platform itself submits no jobs of its own"))
     argv = _argv(request)
     _check(request, argv)
     check_fits(nodes.known(platform), request.resources)
@@ -115,7 +115,7 @@ def _argv(request: JobRequest) -> list[str]:
         return list(request.argv)
     parts = request.script.split("/")
     if request.tree is None or request.argv or request.script.startswith("/") or ".." in parts:
-        raise _bad("script", "应是随作业提交的代码里的文件", "must be a file of the code that comes with the job")
+        raise _bad("script", "应是随任务提交的代码里的文件", "must be a file of the code that comes with the job")
     return ["python", f"/work/{request.script}", *request.args]
 
 
@@ -180,7 +180,7 @@ def _spec(platform: Platform, request: JobRequest, argv: list[str]) -> dict[str,
         folder = folders.trees / request.tree
         if not _DIGEST.fullmatch(request.tree) or not folder.is_dir():
             raise NotFound(
-                Text("找不到作业的代码", "the code of the job is not here"),
+                Text("找不到任务的代码", "the code of the job is not here"),
                 Text("重新提交一次", "submit it once more"),
                 reason="no_tree",
             )

@@ -11,7 +11,7 @@ REASONS: dict[str, Text] = {
     "waiting_cores": Text("等待空闲的 CPU 核", "waiting for free cores"),
     "waiting_memory": Text("等待空闲的内存", "waiting for free memory"),
     "waiting_cards": Text("等待空闲的显卡", "waiting for a free card"),
-    "waiting_turn": Text("等前面的大作业先开始", "waiting for a bigger job in front to start"),
+    "waiting_turn": Text("等前面的大任务先开始", "waiting for a bigger job in front to start"),
     "waiting_retry": Text("平台故障，稍后自动重试", "a platform fault; it will be tried again by itself"),
     "no_node": Text("没有在线的机器", "no machine is up"),
     "impossible": Text(
