@@ -12,7 +12,7 @@ from starlette.staticfiles import StaticFiles
 
 from qianka import logs
 from qianka.schemas.base import Problem
-from qianka.server import errors, pages, routes, uploads
+from qianka.server import diskfull, errors, pages, routes, uploads
 from qianka.server.auth import signed_in
 from qianka.server.events import Tail
 from qianka.server.guard import Guard
@@ -82,6 +82,7 @@ def create_app(settings: Settings, platform: Platform | None = None) -> FastAPI:
     app.state.pages = Pages()
     app.add_middleware(Guard, settings=settings, refuse=lambda scope, error: errors.refuse(scope, error))
     errors.install(app)
+    diskfull.install(app)
     api = APIRouter(prefix="/api", responses=_REFUSALS)
     for router in routes.PUBLIC:
         api.include_router(router)

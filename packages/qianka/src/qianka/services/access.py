@@ -7,10 +7,12 @@ What a caller may not even know of is NotFound, never Forbidden.
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import cast
 
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from qianka.domain.people import STAFF, Role
@@ -51,7 +53,8 @@ def signed_in(platform: Platform, secret: str, kind: str | None = None, address:
     if token.revoked_at is not None or token.expires_at <= now:
         raise _not_signed_in()
     if token.last_used_at is None or now - token.last_used_at > _SEEN_EVERY:
-        with platform.store.transaction() as session:
+        # Reading must go on when the disk is full: whoever mends it looks here first.
+        with suppress(OperationalError), platform.store.transaction() as session:
             stored = session.get(Token, token.id)
             if stored is not None:
                 stored.last_used_at = now

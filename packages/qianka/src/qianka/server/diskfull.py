@@ -1,0 +1,49 @@
+"""When nothing can be written (disk full, read-only), people are told so: their work is not at fault."""
+
+from __future__ import annotations
+
+import errno
+from typing import cast
+
+from fastapi import FastAPI
+from sqlalchemy.exc import OperationalError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from qianka import logs
+from qianka.errors import Text, Unavailable
+from qianka.server import errors
+
+log = logs.get("server")
+
+_NUMBERS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+_SENTENCES = ("disk is full", "readonly database", "disk I/O error", "No space left on device")
+
+
+def install(app: FastAPI) -> None:
+    """Give `app` the handlers; other faults of these kinds go on to the one for the unexpected."""
+    app.add_exception_handler(OSError, _answer)
+    app.add_exception_handler(OperationalError, _answer)
+
+
+def is_disk(error: Exception) -> bool:
+    """Whether an error says that the disk of the data cannot be written to."""
+    if isinstance(error, OSError):
+        return error.errno in _NUMBERS
+    told = str(cast(OperationalError, error).orig)
+    return any(sentence in told for sentence in _SENTENCES)
+
+
+async def _answer(request: Request, error: Exception) -> Response:
+    if not is_disk(error):
+        raise error
+    log.error("%s %s: nothing can be written: %s", request.method, request.url.path, error)
+    refusal = Unavailable(
+        Text("平台的磁盘写不进去了，这次没有保存", "the platform's disk cannot be written to; nothing was saved"),
+        Text(
+            "告诉管理员，稍后再试，不会重复提交",
+            "tell the operator, try again later: nothing is handed in twice",
+        ),
+        reason="disk",
+    )
+    return errors.answer(request, refusal)
