@@ -147,7 +147,7 @@ def test_no_mounts_no_namespaces_no_root(arena: Arena) -> None:
 def test_a_flood_of_output_is_cut_and_ended(arena: Arena) -> None:
     ended = arena.attack("a13_stdout.py", limits={"output_total": 4 * MIB})
     assert (ended.result["state"], ended.reason) == ("FAILED", "output_limit")
-    assert 4 * MIB < ended.result["output"]["stdout"] < 6 * MIB
+    assert 4 * MIB < ended.result["output"]["stdout"] < 32 * MIB  # of 2 GiB: what came between two looks
     assert (ended.directory / "runs/1/stdout.log").stat().st_size < 1.1 * MIB
     assert "bytes omitted" in ended.stdout
 

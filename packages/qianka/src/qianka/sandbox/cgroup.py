@@ -130,8 +130,15 @@ def make(name: str, *, memory: int, processes: int, cpus: float, root: str = "/"
     raise GroupError("no control group controllers for memory and processes are mounted")
 
 
+FRESH = 60.0
+"""seconds within which an empty group may still wait for its run"""
+
+
 def sweep(root: str = "/") -> int:
-    """Remove groups of runs whose supervisor was killed; those that hold processes stay. Returns how many went."""
+    """Remove groups of runs whose supervisor was killed; those that hold processes stay. Returns how many went.
+
+    Another platform on this machine has groups here too: one that it has only just made is left alone.
+    """
     layout = cgroup_paths.find(root)
     bases = set(layout.folders.values())
     if layout.version == 2:
@@ -142,8 +149,11 @@ def sweep(root: str = "/") -> int:
     for base in bases:
         for name in os.listdir(base):
             if name.startswith(PREFIX):
+                folder = f"{base}/{name}"
                 try:
-                    os.rmdir(f"{base}/{name}")
+                    if time.time() - os.stat(folder).st_mtime < FRESH:
+                        continue
+                    os.rmdir(folder)
                     gone += 1
                 except OSError:
                     continue

@@ -82,7 +82,7 @@ def _supervise(
         raise plans.Unfit("started by the launcher, a run needs a sandbox")
     if contained and options.bwrap is None:
         options.bwrap = _known_bubblewrap(options.directory)
-    group, why = plans.make_group(job, options.run, rights)
+    group, why = plans.make_group(job, options.directory, options.run, rights)
     try:
         if contained:
             from qianka.supervisor.contained import contained_plan

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from qianka.sandbox import cgroup
 
 TYPE_CHECKING = False
@@ -35,12 +37,14 @@ class Plan:
         self.temporary: str | None = None
 
 
-def make_group(job: dict[str, Any], run: int, rights: Rights) -> tuple[cgroup.Group | None, str]:
+def make_group(job: dict[str, Any], directory: str, run: int, rights: Rights) -> tuple[cgroup.Group | None, str]:
     """The run's control group, or None and the reason."""
+    # Two platforms on one machine may use one job id: a restored copy of a data directory, or tests.
+    place = os.stat(directory).st_ino
     try:
         with rights.root:
             return cgroup.make(
-                f"{cgroup.PREFIX}{job['job']}-{run}",
+                f"{cgroup.PREFIX}{job['job']}-{place:x}-{run}",
                 memory=job["resources"]["memory"],
                 processes=job["limits"]["processes"],
                 cpus=job["resources"]["cpus"],
