@@ -128,6 +128,7 @@ class LocalRig:
         folder = self.jobs / handle.job
         shutil.move(folder, self.jobs / "elsewhere")
         folder.write_text("a file where a folder should be")
+        self.restarted()  # what the engine has under its eyes it goes on knowing
 
     def close(self) -> None:
         self.engine.close()

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from qianka.domain.jobs import Occupied, Waiting
-from qianka.domain.resources import Node, Placement, Resources
+from qianka.domain.resources import Node, Placement
 from qianka.policy import place
 from qianka.policy.order import by_age, order
 from qianka.policy.place import Free
 from qianka.policy.usage import cost
+
+_Kind = tuple[float, int, int]
 
 REASONS = ("waiting_cards", "waiting_memory", "waiting_cores", "waiting_turn", "no_node", "impossible")
 
@@ -49,18 +51,19 @@ def plan(
     held = list(running)
     result = Plan()
     reservation: _Reservation | None = None
-    fits: dict[Resources, str | None] = {}
-    blocked: dict[tuple[Resources, float], str] = {}
+    fits: dict[_Kind, str | None] = {}
+    blocked: dict[tuple[_Kind, float], str] = {}
     for job in queue(running, pending, used):
         if not free:
             result.reasons[job.job] = "no_node"
             continue
-        if job.resources not in fits:
-            fits[job.resources] = place.never_fits(nodes, job.resources)
-        if fits[job.resources]:
+        kind = (job.resources.cpus, job.resources.memory, job.resources.gpus)
+        if kind not in fits:
+            fits[kind] = place.never_fits(nodes, job.resources)
+        if fits[kind]:
             result.reasons[job.job] = "impossible"
             continue
-        alike = (job.resources, job.wall_limit)
+        alike = (kind, job.wall_limit)
         # What is free only shrinks here, so what found no room finds none later on either.
         room = blocked.get(alike) or _room(now, free, job, reservation)
         if isinstance(room, str):

@@ -27,8 +27,7 @@ from qianka.services.jobs.stages import tell
 from qianka.services.jobs.view import load_usage, occupied
 from qianka.services.platform import Platform
 from qianka.store.repos import jobs as repo
-from qianka.store.repos import records
-from qianka.store.tables import Job, Run
+from qianka.store.tables import Event, Job, Ledger, Run
 from qianka.worker.picture import Live, Picture
 
 GRACE = 5.0
@@ -59,7 +58,10 @@ class _Submitted:
 
 
 class Dispatcher:
-    """One step at a time; `guard` is called in every transaction and raises when it must not happen."""
+    """One step at a time; `guard` is called in every transaction and raises when it must not happen.
+
+    `fresh`: seconds for which the store is not asked for the changes of others, unless they `wake`.
+    """
 
     def __init__(
         self,
@@ -68,15 +70,15 @@ class Dispatcher:
         *,
         guard: Callable[[Session], None] = lambda _: None,
         stage_ended: Callable[[], None] = lambda: None,
+        fresh: float = 0.0,
     ) -> None:
         self.platform = platform
         self.engine = engine
         self._guard = guard
         self._stage_ended = stage_ended
-        self._picture = Picture(platform)
+        self._picture = Picture(platform, fresh)
         self._usage: Usage | None = None
-        self._ledger = 0
-        self._learnt = False
+        self._woken = True
         self._submitted: dict[Handle, _Submitted] = {}
         self._cancelled: dict[Handle, datetime] = {}
         self._answered_at: datetime | None = None
@@ -111,14 +113,18 @@ class Dispatcher:
             self.platform.clock.sleep(timeout)
 
     def wake(self) -> None:
-        """End a `wait`."""
+        """Somebody else changed something: look at the store, and end a `wait`."""
+        self._woken = True
         if isinstance(self.engine, Waits):
             self.engine.wake()
 
     def _look(self) -> _Scene:
-        with self.platform.store.reading() as session:
-            self._picture.read(session)
-            self._learn(session)
+        woken, self._woken = self._woken, False
+        if woken or not self._picture.is_fresh():
+            with self.platform.store.reading() as session:
+                self._picture.read(session)
+                if self._usage is None:
+                    self._usage = load_usage(session, self.platform)
         live = dict(self._picture.live)
         scene = _Scene(self.platform.now(), live)
         try:
@@ -134,18 +140,11 @@ class Dispatcher:
             self._published = scene.nodes
         return scene
 
-    def _learn(self, session: Session) -> None:
-        """Bring decayed use up to date from the ledger, which nobody else writes while we hold the lease."""
-        if self._learnt:
-            return
-        self._learnt = True
-        if self._usage is None:
-            self._usage = load_usage(session, self.platform)
-            self._ledger = repo.last_ledger_id(session)
-            return
-        for line in repo.ledger_after(session, self._ledger, None):
-            self._usage.add(line.person_id, line.cpu_seconds, line.gpu_seconds, line.ended_at)
-            self._ledger = line.id
+    def _learn_from(self, lines: list[Ledger]) -> None:
+        """Count what our own commit entered; nobody else writes the ledger while we hold the lease."""
+        for line in lines:
+            if self._usage is not None:
+                self._usage.add(line.person_id, line.cpu_seconds, line.gpu_seconds, line.ended_at)
 
     def _lose_touch(self, scene: _Scene) -> None:
         """The engine does not answer: what runs is UNKNOWN, and nothing else is concluded."""
@@ -156,6 +155,7 @@ class Dispatcher:
             changed = repo.mark_unknown(session, self._answered_at)
             for job in repo.by_ids(session, changed).values():
                 tell(session, self.platform, job, "unknown")
+        self._picture.forget()
 
     def _plan(self, scene: _Scene, ended: dict[Handle, Status]) -> Plan:
         ready = []
@@ -185,8 +185,7 @@ class Dispatcher:
         with self.platform.store.transaction() as session, session.no_autoflush:
             self._guard(session)
             is_current = self._picture.is_current(session)
-            runs = repo.runs_at(session, [(h.job, h.run) for h in ended])
-            found = repo.by_ids(session, {*(h.job for h in (*ended, *back)), *decided.placements})
+            found, runs = repo.with_runs(session, {*(h.job for h in (*ended, *back)), *decided.placements})
             for handle, status in ended.items():
                 if handle.job in found:
                     jobs.settle(session, self.platform, found[handle.job], handle.run, status.result, runs=runs)
@@ -198,8 +197,9 @@ class Dispatcher:
                 if job is not None and job.state == JobState.PENDING.value:
                     started.append((job, self._start(session, job, placement, scene.now), placement))
             repo.set_reasons(session, reasons)
+            new = list(session.new)
             session.flush()
-            newest = records.last_event_id(session)
+            newest = max((row.id for row in new if isinstance(row, Event)), default=None)
         settled = [found[h.job] for h in ended if h.job in found]
         requeued = any(job.state == JobState.PENDING.value for job in settled)
         if is_current and not requeued and not back:
@@ -211,13 +211,13 @@ class Dispatcher:
         else:
             self._picture.forget()
         self._forget(ended)
+        self._learn_from([row for row in new if isinstance(row, Ledger)])
         if any(job.kind != JobKind.RUN.value for job in settled):
             self._stage_ended()
         return started, requeued
 
     def _forget(self, ended: Iterable[Handle]) -> None:
         for handle in ended:
-            self._learnt = False
             self._submitted.pop(handle, None)
             self._cancelled.pop(handle, None)
 
@@ -301,6 +301,7 @@ class Dispatcher:
                 if handle.job in found:
                     jobs.settle(session, self.platform, found[handle.job], handle.run, None)
         self._forget(handles)
+        self._picture.forget()
 
 
 def _placement(row: Live) -> Placement:

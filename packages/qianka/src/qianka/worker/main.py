@@ -27,6 +27,8 @@ from qianka.worker.wake import Ear
 
 DISPATCH_EVERY, GRADE_EVERY, REAP_EVERY = 2.0, 1.0, 3600.0
 """seconds between two looks when nothing woke a loop"""
+FRESH = 0.05
+"""while runs end one upon the other, the store is asked for the changes of others no more often than this"""
 GRADER_RESTS = 0.05
 """seconds between two looks of the grader however often it is woken: a burst of hand-ins is one look"""
 _ASK_AGAIN = 0.5
@@ -86,7 +88,9 @@ class _Loops:
         self._stop = threading.Event()
         self._lease = lease
         self.platform = replace(platform, wake_worker=self.wake)
-        self._dispatcher = Dispatcher(self.platform, engine, guard=lease.check, stage_ended=self._wake_grader)
+        self._dispatcher = Dispatcher(
+            self.platform, engine, guard=lease.check, stage_ended=self._wake_grader, fresh=FRESH
+        )
         grader = Grader(self.platform, guard=lease.check)
         reaper = Reaper(self.platform, engine, guard=lease.check)
         self._grader = self._loop("grader", grader.step, GRADE_EVERY, rest=GRADER_RESTS)

@@ -55,16 +55,19 @@ class Live:
 class Picture:
     """Kept from step to step."""
 
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: Platform, fresh: float) -> None:
         self.platform = platform
+        self._fresh = timedelta(seconds=fresh)
         self.live: dict[Handle, Live] = {}
         self.pending: dict[str, Pending] = {}
         self._newest: int | None = None
         self._until: datetime | None = None
+        self._right_at: datetime | None = None
 
     def read(self, session: Session) -> None:
         """Bring it up to date."""
         newest, now = records.last_event_id(session), self.platform.now()
+        self._right_at = now
         if newest == self._newest and self._until is not None and now < self._until:
             return
         self.live = {Handle(row.id, row.run): _live(row) for row in repo.live(session)}
@@ -73,6 +76,14 @@ class Picture:
             for row in repo.pending(session, QUEUE_LIMIT)
         }
         self._newest, self._until = newest, now + timedelta(seconds=KEPT)
+
+    def is_fresh(self) -> bool:
+        """Whether it was right so lately that another look can wait for the next transaction or wake-up."""
+        return (
+            self._newest is not None
+            and self._right_at is not None
+            and self.platform.now() - self._right_at < self._fresh
+        )
 
     def is_current(self, session: Session) -> bool:
         """Whether nobody else changed anything since it was read; asked at the start of a transaction."""
@@ -111,9 +122,10 @@ class Picture:
             if job in self.pending:
                 self.pending[job].code = reason["code"]
 
-    def committed(self, newest: int) -> None:
-        """The newest event after our own transaction: what was noted since `is_current` is the state of the store."""
-        self._newest = newest
+    def committed(self, newest: int | None) -> None:
+        """The newest event of our own transaction (None: it had none): what was noted is the state of the store."""
+        self._newest = self._newest if newest is None else newest
+        self._right_at = self.platform.now()
 
 
 def _live(row: Any) -> Live:

@@ -38,6 +38,8 @@ class LocalEngine:
         self._inventory = nodes
         self._nodes: tuple[float, Node] | None = None
         self._watcher = watcher or Watcher()
+        self._begun: dict[Handle, Status] = {}
+        """what runs under a supervisor that is watched: nothing need be read until it ends"""
 
     def submit(self, job: Mapping[str, Any], run: int, placement: Placement | None) -> Handle:
         handle = Handle(str(job["job"]), run)
@@ -97,6 +99,10 @@ class LocalEngine:
         self._starter.close()
 
     def _status(self, handle: Handle) -> Status:
+        known = self._begun.get(handle)
+        if known is not None and self._watcher.watches(handle):
+            return known
+        self._begun.pop(handle, None)
         directory = jobdir.job_dir(self.jobs, handle.job)
         result = self._ended(directory, handle)
         if result is not None:
@@ -108,7 +114,9 @@ class LocalEngine:
         beat = jobdir.read_beat(directory, handle.run)
         if beat is not None and jobdir.alive(beat):
             self._watcher.watch(handle, beat["pid"])
-            return Status(state=JobState.RUNNING, since=datetime.fromtimestamp(claimed, timezone.utc))
+            found = Status(state=JobState.RUNNING, since=datetime.fromtimestamp(claimed, timezone.utc))
+            self._begun[handle] = found
+            return found
         if beat is None and (self._watcher.watches(handle) or time.time() - claimed < STARTING):
             return Status(state=JobState.RUNNING, detail="starting")
         # It may have written its result and gone between the two looks above.

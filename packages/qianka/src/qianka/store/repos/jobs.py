@@ -36,14 +36,18 @@ def run_of(session: Session, job_id: str, number: int) -> Run | None:
     return session.scalar(select(Run).where(Run.job_id == job_id, Run.number == number))
 
 
-def runs_at(session: Session, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], Run]:
-    """Runs by job and number."""
-    found: dict[tuple[str, int], Run] = {}
-    numbers = dict(wanted)
+def with_runs(session: Session, ids: Iterable[str]) -> tuple[dict[str, Job], dict[tuple[str, int], Run]]:
+    """Jobs by id, and of each the run that its number names."""
+    wanted = list(ids)
+    found: dict[str, Job] = {}
+    runs: dict[tuple[str, int], Run] = {}
     for start in range(0, len(wanted), _CHUNK):
-        query = select(Run).where(Run.job_id.in_([job for job, _ in wanted[start : start + _CHUNK]]))
-        found.update(((r.job_id, r.number), r) for r in session.scalars(query) if numbers[r.job_id] == r.number)
-    return found
+        query = select(Job, Run).outerjoin(Run, (Run.job_id == Job.id) & (Run.number == Job.run))
+        for job, run in session.execute(query.where(Job.id.in_(wanted[start : start + _CHUNK]))):
+            found[job.id] = job
+            if run is not None:
+                runs[job.id, run.number] = run
+    return found, runs
 
 
 def runs_of(session: Session, job_id: str) -> list[Run]:
@@ -168,11 +172,6 @@ def ledger_after(session: Session, after: int, since: datetime | None) -> Sequen
         .order_by(Ledger.id)
     )
     return session.execute(query if since is None else query.where(Ledger.ended_at > since)).all()
-
-
-def last_ledger_id(session: Session) -> int:
-    """The newest line of the ledger; 0: none."""
-    return session.scalar(select(func.max(Ledger.id))) or 0
 
 
 def charged_between(
