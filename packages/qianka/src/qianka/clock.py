@@ -7,6 +7,12 @@ from datetime import datetime, timezone
 from typing import Protocol
 
 
+def utc_offset(local: datetime) -> str:
+    """The offset of an aware local time, such as `UTC+08:00`; never an abbreviation such as CST."""
+    digits = local.strftime("%z")
+    return f"UTC{digits[:3]}:{digits[3:5]}"
+
+
 class Clock(Protocol):
     """Where the time comes from."""
 

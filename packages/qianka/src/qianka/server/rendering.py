@@ -11,7 +11,8 @@ from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from qianka.errors import Language
+from qianka.clock import utc_offset
+from qianka.errors import Language, Text
 from qianka.schemas.base import Problem
 from qianka.server.health import Doctor, Finding
 from qianka.server.language import language_of
@@ -34,6 +35,7 @@ class Pages:
         self.jinja.filters["local"] = local_time
         self.jinja.filters["size"] = human_size
         self.jinja.filters["number"] = number
+        self.jinja.filters["state_text"] = state_text
 
     def render(self, name: str, request: Request, **values: Any) -> str:
         """The page `name`; every page gets the notices, the language and who is signed in."""
@@ -65,13 +67,30 @@ def page_language(request: Request) -> Language:
     return language_of(request)
 
 
+_STATES = {
+    "PENDING": Text("排队中", "queued"),
+    "RUNNING": Text("运行中", "running"),
+    "COMPLETED": Text("完成", "done"),
+    "FAILED": Text("出错", "failed"),
+    "TIMEOUT": Text("超时", "timed out"),
+    "OUT_OF_MEMORY": Text("内存超限", "out of memory"),
+    "CANCELLED": Text("已取消", "cancelled"),
+    "PREEMPTED": Text("让出，稍后重来", "gave way"),
+    "NODE_FAIL": Text("平台故障", "platform fault"),
+}
+
+
+def state_text(state: str, language: Language) -> str:
+    """A job's state in words; one not in the table as it is."""
+    return _STATES.get(state, Text(state, state)).say(language)
+
+
 def local_time(value: datetime | None, zone: str) -> Markup:
     """A time as local time with its offset; the script adds the countdown. Never a bare zone name."""
     if value is None:
         return Markup("—")
     local = value.astimezone(ZoneInfo(zone))
-    offset = local.strftime("%z")
-    text = f"{local:%Y-%m-%d %H:%M} (UTC{offset[:3]}:{offset[3:5]})"
+    text = f"{local:%Y-%m-%d %H:%M} ({utc_offset(local)})"
     return Markup('<time datetime="{}">{}</time>').format(escape(value.isoformat()), text)
 
 

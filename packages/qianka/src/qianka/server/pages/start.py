@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import anyio
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -27,6 +29,12 @@ def start(request: Request, found: VisitorDep, next: str = "/") -> Response:
     cohorts = [(one, labviews.listed(platform, found.caller, one.cohort)) for one in mine]
     done = {(grade.cohort, grade.lab): grade for grade in grades.mine(platform, found.caller)}
     return page(request, "start.html", me, cohorts=cohorts, grades=done)
+
+
+@router.get("/login")
+def to_start(next: str = "/") -> Response:
+    """The form is on the start page; this address is what people type."""
+    return RedirectResponse("/?" + urlencode({"next": local_path(next)}), 303)
 
 
 @router.post("/login")
