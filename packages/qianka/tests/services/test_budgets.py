@@ -92,7 +92,7 @@ def test_a_refusal_names_the_resource_the_rest_and_the_instant_of_the_reset(plat
     assert refused.value.details["left"] == 1.0
     assert refused.value.details["resets_at"] == "2026-09-09T10:00:00+00:00"
     assert refused.value.hint is not None
-    assert "2026-09-09 06:00 (-0400, America/Detroit)" in refused.value.hint.zh
+    assert "2026-09-09 06:00 (UTC-04:00, America/Detroit)" in refused.value.hint.zh
 
 
 def test_a_job_that_needs_none_of_a_spent_budget_is_taken(platform: Platform) -> None:

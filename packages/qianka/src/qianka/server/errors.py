@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 from typing import Any, cast
 
 from fastapi import FastAPI
@@ -25,6 +24,7 @@ from qianka.errors import (
     Text,
 )
 from qianka.schemas.base import Problem
+from qianka.server import invalid
 from qianka.server.guard import harden
 from qianka.server.language import language_of
 
@@ -82,16 +82,7 @@ async def _refusal(request: Request, error: Exception) -> Response:
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
-    fields = _fields(cast(RequestValidationError, error).errors())
-    first = fields[0] if fields else {"field": "", "problem": ""}
-    words = f"{first['field']}: {first['problem']}"
-    refusal = BadInput(
-        Text(f"请求不合格：{words}", f"the request is not valid: {words}"),
-        Text("见 details.fields", "see details.fields"),
-        reason="invalid_request",
-        fields=fields,
-    )
-    return answer(request, refusal)
+    return answer(request, invalid.refusal(cast(RequestValidationError, error).errors()))
 
 
 async def _http(request: Request, error: Exception) -> Response:
@@ -119,11 +110,6 @@ async def _unexpected(request: Request, error: Exception) -> Response:
     response = answer(request, refusal)
     harden(response.headers, request.url.path)  # this answer is made outside of the guard
     return response
-
-
-def _fields(errors: Sequence[Any]) -> list[dict[str, str]]:
-    # What was sent is left out: it may be a password.
-    return [{"field": ".".join(str(part) for part in e["loc"]), "problem": str(e["msg"])} for e in errors[:20]]
 
 
 def _plain(value: Any) -> Any:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy.orm import Session
 
+from qianka.clock import utc_offset
 from qianka.domain.resources import Resources
 from qianka.errors import OverLimit, Text
 from qianka.policy.week import window
@@ -88,7 +89,7 @@ def admit(
 
 def _over(budget: Budget, name: str, account: Account, asked: float, left: float) -> OverLimit:
     again = budget.end.astimezone(ZoneInfo(budget.zone))
-    when = f"{again:%Y-%m-%d %H:%M} ({again:%z}, {budget.zone})"
+    when = f"{again:%Y-%m-%d %H:%M} ({utc_offset(again)}, {budget.zone})"
     return OverLimit(
         Text(
             f"本周 {name} 预算不够：要 {asked:.2f} 小时，还剩 {left:.2f}（上限 {account.limit:g}，已用 "

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy.orm import Session
 
+from qianka.clock import utc_offset
 from qianka.errors import Conflict, OverLimit, Text
 from qianka.grading.model import Handin
 from qianka.services.platform import Platform
@@ -131,8 +132,7 @@ def check_quota(session: Session, platform: Platform, person_id: int, archive_sh
 def shown(instant: datetime, zone: str) -> str:
     """Local time with its offset, such as `2026-09-08 00:00（UTC+08:00）`; never a bare abbreviation."""
     local = instant.astimezone(ZoneInfo(zone))
-    offset = local.strftime("%z")
-    return f"{local:%Y-%m-%d %H:%M} (UTC{offset[:3]}:{offset[3:5]})"
+    return f"{local:%Y-%m-%d %H:%M} ({utc_offset(local)})"
 
 
 def _midnight(day: date, zone: ZoneInfo) -> datetime:
