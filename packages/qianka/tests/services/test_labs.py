@@ -170,6 +170,8 @@ def test_dates_stay_unless_they_are_given(scene: Scene) -> None:
     labs.publish(scene.platform, scene.teacher, "ai", scene.folder, due=due)
     assert labs.publish(scene.platform, scene.teacher, "ai", scene.folder).due_at == due
     assert labs.change_dates(scene.platform, scene.teacher, "ai", "lab9", None, None).due_at is None
+    with pytest.raises(BadInput, match="open only after"):
+        labs.change_dates(scene.platform, scene.teacher, "ai", "lab9", due, due)
     with pytest.raises(Forbidden):
         labs.change_dates(scene.platform, scene.student, "ai", "lab9", due, None)
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from qianka import jobdir
 from qianka.domain.jobs import JobState, Occupied, Waiting
 from qianka.domain.resources import Label, Resources
-from qianka.errors import Text
+from qianka.errors import Forbidden, Text
 from qianka.policy.estimate import Estimate, estimate
 from qianka.policy.plan import queue
 from qianka.policy.usage import Usage
@@ -73,8 +73,12 @@ def list_jobs(
         cohort_id = None if cohort is None else access.cohort_for(session, caller, cohort).id
         if everybody and cohort_id is not None:
             access.require_staff(session, caller, cohort_id)
-        elif everybody:
-            access.require_admin(caller)
+        elif everybody and not caller.is_admin:
+            raise Forbidden(
+                Text("所有班的任务只有管理员能看", "only an administrator sees the jobs of all cohorts"),
+                Text("教师、助教用 --cohort 指定自己的班", "staff: name your cohort with --cohort"),
+                reason="admin_only",
+            )
         elif caller.person_id is None:
             return []
         return repo.visible(

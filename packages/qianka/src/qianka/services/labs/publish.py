@@ -75,6 +75,7 @@ def change_dates(
         cohort = access.cohort_for(session, caller, cohort_slug)
         access.require_teacher(session, caller, cohort.id)
         lab = access.lab_for(session, caller, cohort, lab_slug)
+        _check_order(due, opens)
         before = {"due": _iso(lab.due_at), "opens": _iso(lab.opens_at)}
         lab.due_at, lab.opens_at = due, opens
         after = {"due": _iso(due), "opens": _iso(opens)}
@@ -82,6 +83,15 @@ def change_dates(
             session, platform, caller, "lab.dates", f"lab:{cohort_slug}/{lab_slug}", before=before, after=after
         )
     return lab
+
+
+def _check_order(due: datetime | None, opens: datetime | None) -> None:
+    if due is not None and opens is not None and opens >= due:
+        raise BadInput(
+            Text("开放时间不早于截止时间", "the lab would open only after it is due"),
+            Text("检查 --opens 和 --due 的年月日", "look at the dates: it opens first, then it is due"),
+            reason="dates",
+        )
 
 
 def content_hash(folder: Path) -> str:
@@ -127,6 +137,7 @@ def _record(
     lab.title, lab.title_en, lab.version = rules.title.zh, rules.title.en, version
     lab.published_at, lab.published_by = platform.now(), payer
     lab.due_at, lab.opens_at = due or lab.due_at, opens or lab.opens_at
+    _check_order(lab.due_at, lab.opens_at)
     session.add(lab)
     session.flush()
     return lab
