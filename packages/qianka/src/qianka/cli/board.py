@@ -25,6 +25,9 @@ def board(
     if output.result(found):
         return
     output.say(f"{found.title}  {found.metric}")
+    if not found.entries:
+        output.say(t("还没有成绩", "nothing yet"))
+        return
     headings = [t("名次", "rank"), t("名字", "name"), t("成绩", "score"), t("得分", "points")]
     rows = [[e.rank, ("* " if e.mine else "  ") + e.name, e.score, e.points] for e in found.entries]
     output.table(headings, rows)

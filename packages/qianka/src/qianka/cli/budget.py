@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 from qianka.cli import common, output
 from qianka.cli.common import Json
 from qianka.cli.output import t
+from qianka.clock import utc_offset
 
 app = common.new_app("本周额度和用量", "this week's budget and use")
 
@@ -27,7 +28,8 @@ def budget(json: Json = False) -> None:
     ]
     rows = []
     for one in found:
-        until = f"{one.week_ends_at.astimezone(ZoneInfo(one.zone)):%m-%d %H:%M (UTC%z)}"
+        ends = one.week_ends_at.astimezone(ZoneInfo(one.zone))
+        until = f"{ends:%m-%d %H:%M} ({utc_offset(ends)})"
         for name, limit, used, held in (
             ("CPU", one.cpu_limit, one.cpu_used, one.cpu_held),
             ("GPU", one.gpu_limit, one.gpu_used, one.gpu_held),

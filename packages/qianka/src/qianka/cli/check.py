@@ -43,6 +43,8 @@ def check(
     isolation: IsolationOption = "bubblewrap",
     json: Json = False,
 ) -> None:
+    if not path.exists():
+        raise NotFound(Text(f"没有 {path}", f"there is no {path}"))
     with tempfile.TemporaryDirectory(prefix="qianka-", ignore_cleanup_errors=True) as scratch:
         folder, slug = _lab_folder(lab, path, cohort, Path(scratch) / "lab")
         platform = trial.start(Path(scratch), isolation)

@@ -51,4 +51,4 @@ def list_(json: Json = False) -> None:
         found = client.cohorts()
     if not output.result(found):
         headings = [t("代号", "name"), t("名称", "title"), t("角色", "role"), t("时区", "zone")]
-        output.table(headings, [[c.slug, c.title, c.role, c.zone] for c in found])
+        output.table(headings, [[c.slug, c.title, common.role_text(c.role), c.zone] for c in found])

@@ -51,6 +51,24 @@ EncodingOption = Annotated[
 ]
 
 
+_ROLES = {
+    "student": Text("学生", "student"),
+    "assistant": Text("助教", "assistant"),
+    "teacher": Text("教师", "teacher"),
+}
+_STATES = {"active": Text("在册", "active"), "dropped": Text("停用", "dropped")}
+
+
+def role_text(role: str | None) -> str | None:
+    """A role in words of the terminal's language."""
+    return None if role is None else _ROLES.get(role, Text(role, role)).say(output.language())
+
+
+def state_text(state: str) -> str:
+    """The state of an enrollment in words of the terminal's language."""
+    return _STATES.get(state, Text(state, state)).say(output.language())
+
+
 def load_settings() -> settings.Settings:
     """The settings of this process."""
     return settings.load().settings

@@ -21,6 +21,7 @@ from qianka.cli import common, embedded, identity, output
 from qianka.cli.common import Json
 from qianka.cli.lock import holder
 from qianka.cli.output import t
+from qianka.clock import utc_offset
 from qianka.errors import Text
 from qianka.settings import Settings
 
@@ -170,7 +171,7 @@ def _runtime() -> list[Finding]:
 
 def _clock() -> list[Finding]:
     now = datetime.now().astimezone()
-    shown = f"{now:%Y-%m-%d %H:%M:%S (UTC%z)}"
+    shown = f"{now:%Y-%m-%d %H:%M:%S} ({utc_offset(now)})"
     text = Text(f"时间 {shown}", f"the time is {shown}")
     if time.time() < 1_735_689_600:  # 2025: receipts of the past prove nothing
         return [Finding("clock", "bad", text, Text("时间不对，先校准（NTP）", "that is wrong: set it (NTP)"))]

@@ -28,10 +28,10 @@ def job(job: Annotated[str, typer.Argument(metavar="ID")], json: Json = False) -
     asked = f"{found.cpus:g} CPU, {found.memory / gib:.2f} GiB, {found.gpus} GPU, {found.wall_limit:g} s"
     output.say(f"  {t('申请', 'asked for')}: {asked}")
     if found.wall is not None:
-        peak = "-" if found.peak_memory is None else f"{found.peak_memory / gib:.2f} GiB"
+        peak = "-" if found.peak_memory is None else f"{found.peak_memory / (1 << 20):.0f} MiB"
         cpu = "-" if found.cpu is None else f"{found.cpu:.2f}"
-        used = f"wall {found.wall:.2f} s, CPU {cpu} s, {t('内存峰值', 'peak memory')} {peak}"
+        used = f"{t('用时', 'wall')} {found.wall:.2f} s, CPU {cpu} s, {t('内存峰值', 'peak memory')} {peak}"
         output.say(f"  {t('用了', 'used')}: {used}")
         output.say(f"  {t('退出码', 'exit code')}: {found.exit_code}  {t('隔离', 'isolation')}: {found.isolation}")
     for run in found.runs:
-        output.say(f"  run {run.number}  {run.node}  {run.state}")
+        output.say(f"  {t(f'第 {run.number} 次启动', f'run {run.number}')}  {run.node}  {run.state}")

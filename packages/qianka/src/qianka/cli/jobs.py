@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,13 +10,17 @@ from qianka.cli import common, output
 from qianka.cli.common import CohortOption, Json
 from qianka.cli.output import t
 
+if TYPE_CHECKING:
+    from qianka.schemas.jobs import Job
+
 app = common.new_app("任务列表", "list jobs")
 
 
 @app.command(help=t("自己的任务，新的在前", "your jobs, newest first"))
 def jobs(
     everybody: Annotated[
-        bool, typer.Option("--all", "-a", help=t("所有人的（教师、管理员）", "everybody's, for staff"))
+        bool,
+        typer.Option("--all", "-a", help=t("所有人的；教师、助教要加 --cohort", "everybody's; staff name a --cohort")),
     ] = False,
     cohort: CohortOption = None,
     state: Annotated[str | None, typer.Option("--state", help="PENDING,RUNNING,…")] = None,
@@ -28,6 +32,15 @@ def jobs(
         page = client.jobs(limit=limit, everybody=everybody, cohort=cohort, state=state, kind=kind)
     if output.result(page):
         return
-    headings = [t("任务", "job"), t("名称", "name"), t("状态", "state"), t("原因", "reason"), t("用时", "seconds")]
-    rows = [[j.id, j.name, j.state, j.reason_text, None if j.wall is None else f"{j.wall:.1f}"] for j in page.items]
-    output.table(headings, rows)
+    if not page.items:
+        output.say(t("没有任务", "no jobs"))
+        return
+    headings = [t("任务", "job"), t("种类", "kind"), t("名称", "name"), t("状态", "state"), t("原因", "reason")]
+    output.table([*headings, t("用时（秒）", "seconds")], [_row(one) for one in page.items])
+
+
+def _row(job: Job) -> list[Any]:
+    why = job.reason_text
+    if why is None and job.state == "FAILED":
+        why = t(f"退出码 {job.exit_code}", f"exit code {job.exit_code}")
+    return [job.id, job.kind, job.name, job.state, why, None if job.wall is None else f"{job.wall:.1f}"]

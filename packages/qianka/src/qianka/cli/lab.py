@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,7 +16,8 @@ from qianka.cli.check import IsolationOption
 from qianka.cli.common import CohortOption, Json
 from qianka.cli.output import t
 from qianka.client import archive
-from qianka.errors import BadInput, Conflict, Text
+from qianka.clock import utc_offset
+from qianka.errors import BadInput, Conflict, NotFound, Text
 
 if TYPE_CHECKING:
     from qianka.schemas.labs import Lab
@@ -50,6 +52,8 @@ def check(
     isolation: IsolationOption = "bubblewrap",
     json: Json = False,
 ) -> None:
+    for folder in folders:
+        _require_lab(folder)
     reports = [labtrial.run(folder, sample or [], isolation) for folder in folders]
     shown = {"ok": all(report.ok for report in reports), "labs": [report.as_json() for report in reports]}
     if not output.result(shown):
@@ -68,7 +72,8 @@ def publish(
         typer.Option(
             "--due",
             help=t(
-                '截止，如 "2026-12-20 23:59"（课程班时区）', 'due, such as "2026-12-20 23:59" in the cohort\'s zone'
+                '截止，如 "2026-12-20 23:59"（课程班时区）；只写日期为当天 23:59',
+                'due, such as "2026-12-20 23:59" in the cohort\'s zone; a date alone: its last minute',
             ),
         ),
     ] = None,
@@ -82,9 +87,10 @@ def publish(
         where = common.one_cohort(client, cohort)
         zone = next((one.zone for one in client.cohorts() if one.slug == where), "UTC")
         file = Path(scratch) / "lab.zip"
+        _require_lab(folder)
         archive.pack(folder, file)
         made = client.publish_lab(
-            where, file, slug=slug or folder.absolute().name, due=instant(due, zone), opens=instant(opens, zone)
+            where, file, slug=slug or folder.absolute().name, due=due_instant(due, zone), opens=instant(opens, zone)
         )
     if output.result(made):
         return
@@ -151,6 +157,21 @@ def instant(text: str | None, zone: str) -> datetime | None:
     return found if found.tzinfo is not None else found.replace(tzinfo=ZoneInfo(zone))
 
 
+def due_instant(text: str | None, zone: str) -> datetime | None:
+    """As `instant`; a date alone means the last minute of that day. Raises BadInput."""
+    is_date = text is not None and re.fullmatch(r"\d{4}-\d{2}-\d{2}", text.strip()) is not None
+    return instant(f"{text} 23:59" if is_date else text, zone)
+
+
+def _require_lab(folder: Path) -> None:
+    if not (folder / "lab.toml").is_file():
+        raise NotFound(
+            Text(f"{folder} 不是实验文件夹：里面没有 lab.toml", f"{folder} is no lab folder: it holds no lab.toml"),
+            Text("新建一个：qianka lab new 名字", "make one: qianka lab new NAME"),
+            reason="no_lab_file",
+        )
+
+
 def shown_time(value: datetime | None, zone: str) -> str:
     """A time as local time, offset and what is left until then."""
     if value is None:
@@ -162,5 +183,4 @@ def shown_time(value: datetime | None, zone: str) -> str:
         if left < timedelta(0)
         else t(f"还有 {left.days} 天 {left.seconds // 3600} 小时", f"in {left.days} d {left.seconds // 3600} h")
     )
-    offset = f"{local:%z}"
-    return f"{local:%Y-%m-%d %H:%M} (UTC{offset[:3]}:{offset[3:5]}, {span})"
+    return f"{local:%Y-%m-%d %H:%M} ({utc_offset(local)}, {span})"

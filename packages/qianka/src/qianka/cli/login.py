@@ -45,7 +45,7 @@ def login(
     me = signed_in.me
     output.say(Text(f"已登录：{me.name}（{me.login}）", f"signed in: {me.name} ({me.login})"))
     for one in me.cohorts:
-        output.say(f"  {one.cohort}  {one.title}  {one.role}")
+        output.say(f"  {one.cohort}  {one.title}  {common.role_text(one.role)}")
 
 
 def _new_password() -> str:

@@ -88,7 +88,11 @@ def list_(cohort: CohortOption = None, json: Json = False) -> None:
         t("班级", "section"),
         t("状态", "state"),
     ]
-    output.table(headings, [[p.login, p.name, p.student_number, p.role, p.section, p.state] for p in found])
+    rows = [
+        [p.login, p.name, p.student_number, common.role_text(p.role), p.section, common.state_text(p.state)]
+        for p in found
+    ]
+    output.table(headings, rows)
 
 
 @app.command(help=t("手动加一个人", "add somebody by hand"))
@@ -112,11 +116,8 @@ def add(
         )
     if output.result(added):
         return
-    output.say(
-        Text(
-            f"已加入：{added.person.login}（{added.person.role}）", f"added: {added.person.login} ({added.person.role})"
-        )
-    )
+    shown_role = common.role_text(added.person.role)
+    output.say(Text(f"已加入：{added.person.login}（{shown_role}）", f"added: {added.person.login} ({shown_role})"))
     if added.code is not None:
         output.say(
             Text(f"  一次性激活码（只显示这一次）：{added.code}", f"  one-time code (shown this once): {added.code}")

@@ -59,8 +59,8 @@ def show(
 
 def _tell(found: receipts.Verified, address: str | None, differences: list[str]) -> None:
     body = found.body
-    output.say(Text("回执有效，没有被改动", "the receipt is genuine and unchanged"))
     if found.is_trusted:
+        output.say(Text("回执有效，没有被改动", "the receipt is genuine and unchanged"))
         output.say(
             Text(
                 f"  由你登录过的平台 {address} 签发（{found.key_id}）",
@@ -68,6 +68,7 @@ def _tell(found: receipts.Verified, address: str | None, differences: list[str])
             )
         )
     else:
+        output.say(Text("内容与签名相符，但不知道是谁签的", "unchanged since it was signed, but it is unknown by whom"))
         output.say(
             Text(
                 f"  签名密钥 {found.key_id} 不在已知平台之列：登录该平台后再验证，才知道是不是它签的",

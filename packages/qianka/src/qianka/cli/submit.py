@@ -79,7 +79,8 @@ def _with_script(job: NewJob, code: Path, command: list[str], file: Path) -> New
             ),
         )
     archive.pack(code, file, 500_000_000)
-    return job.model_copy(update={"script": script.removeprefix("./"), "args": command[1:]})
+    name = job.name or Path(script).name
+    return job.model_copy(update={"name": name, "script": script.removeprefix("./"), "args": command[1:]})
 
 
 def memory(text: str) -> int:
