@@ -81,6 +81,17 @@ def test_a_stranger_is_led_to_the_sign_in_and_back(anonymous: TestClient, path: 
     assert f'value="{path}"' in anonymous.get(answer.headers["location"]).text
 
 
+def test_the_lab_page_hands_out_the_lab_that_its_handout_speaks_of(classroom: Any, in_browser: SignIn) -> None:
+    alice = in_browser(classroom.alice)
+    page = alice.get(f"/lab/{classroom.cohort.slug}/{classroom.lab.slug}")
+    assert f'href="{classroom.path}/public.zip"' in page.text
+
+
+def test_the_sign_in_page_has_the_address_that_people_type(anonymous: TestClient) -> None:
+    answer = anonymous.get("/login?next=//elsewhere.example", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?next=%2F")
+
+
 @pytest.mark.parametrize("name", [f"{EVIL}.zip", f"{ATTRIBUTE}.zip", "\u202ezip.exe"])
 def test_a_hostile_file_name_is_text(classroom: Any, in_browser: SignIn, archive: bytes, name: str) -> None:
     alice = in_browser(classroom.alice)

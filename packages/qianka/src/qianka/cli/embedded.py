@@ -151,6 +151,9 @@ def _need_server() -> None:
     if find_spec("fastapi") is None or find_spec("sqlalchemy") is None:
         raise Unavailable(
             Text("这台机器没有装服务端部分", "the server part is not installed here"),
-            Text("运行 pip install 'qianka[server]'", "run pip install 'qianka[server]'"),
+            Text(
+                "在课程仓库里运行 pip install './packages/qianka[server]'",
+                "in the course's repository, run pip install './packages/qianka[server]'",
+            ),
             reason="no_server",
         )

@@ -68,8 +68,8 @@ def to_html(feedback: dict[str, Any], language: Language) -> str:
     title = _say(feedback["title"], language)
     parts = [f'<section class="feedback verdict-{escape(str(feedback["verdict"]))}"><h2>{title}</h2>']
     if feedback["points"] is not None:
-        label = "得分" if zh else "points"
-        parts.append(f"<p>{label}：{feedback['points']:g} / {feedback['max_points']:g}</p>")
+        label = "得分：" if zh else "points: "
+        parts.append(f"<p>{label}{feedback['points']:g} / {feedback['max_points']:g}</p>")
     where = _where(feedback, zh)
     if where:
         parts.append(f"<p><code>{escape(where)}</code></p>")
