@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from qianka.jobdir import out as pickup
 from qianka.jobdir import records, spec
 from qianka.jobdir.codec import FormatError
 from qianka.jobdir.layout import run_dir, safe_id
-from qianka.launcher import system
+from qianka.launcher import forked, system
+from qianka.launcher.register import Register
 from qianka.launcher.sources import NotAllowed, Sources
 from qianka.launcher.stage import Stage
-from qianka.launcher.uids import NoneFree, UidPool, lives, supervisors
+from qianka.launcher.uids import NoneFree, UidPool, lives
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-SUPERVISOR = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "supervisor", "__main__.py")
 TERM = 15
 
 
@@ -31,7 +30,14 @@ class Launcher:
     """Root's hand for one data directory; `service` is the uid and gid that own it."""
 
     def __init__(
-        self, data: str, service: tuple[int, int], pool: UidPool, sources: Sources, place: str, level: dict[str, Any]
+        self,
+        data: str,
+        service: tuple[int, int],
+        pool: UidPool,
+        sources: Sources,
+        place: str,
+        level: dict[str, Any],
+        register: Register,
     ) -> None:
         self.jobs = os.path.join(data, "jobs")
         self.service = service
@@ -39,18 +45,16 @@ class Launcher:
         self.sources = sources
         self.place = place
         self.level = level
+        self.register = register
         self.running: dict[int, tuple[str, int, int]] = {}
         """pid of a supervisor → job, run, uid"""
 
     def adopt(self) -> int:
         """Find the supervisors that other launchers started, so that their uids stay theirs; returns ours."""
-        for pid, words in supervisors(SUPERVISOR).items():
-            if len(words) >= 2 and words[1].isdecimal() and "--uid" in words:
-                uid = int(words[words.index("--uid") + 1])
-                # Another platform on this machine may share the pool: its uids are kept, its runs are not ours.
-                ours = os.path.dirname(words[0]) == self.jobs
-                self.running[pid] = (os.path.basename(words[0]) if ours else "", int(words[1]), uid)
-                self.pool.keep(uid)
+        for pid, (jobs, job, run, uid) in self.register.living().items():
+            # Another platform on this machine may share the pool: its uids are kept, its runs are not ours.
+            self.running[pid] = (job if jobs == self.jobs else "", run, uid)
+            self.pool.keep(uid)
         return sum(bool(job) for job, _, _ in self.running.values())
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -75,6 +79,7 @@ class Launcher:
         known = self.running.pop(pid, None)
         if known is not None:
             self.pool.give_back(known[2])
+            self.register.strike(pid)
 
     def forget_the_gone(self) -> None:
         """Let go of supervisors that ended: adopted ones are not our children, of others we may not have heard yet."""
@@ -93,7 +98,7 @@ class Launcher:
             self.pool.give_back(uid)
             raise
         if pid == 0:
-            self._become_supervisor(directory, run, uid)
+            self._become_supervisor(directory, job, run, uid)
         self.running[pid] = (job, run, uid)
         return {"ok": True, "pid": pid, "uid": uid}
 
@@ -116,24 +121,25 @@ class Launcher:
             os.close(jobs)
         return {"ok": True}
 
-    def _become_supervisor(self, directory: str, run: int, uid: int) -> None:
-        """In the fork: mount the stage and exec the supervisor; never returns."""
+    def _become_supervisor(self, directory: str, job: str, run: int, uid: int) -> None:
+        """In the fork: enter the register, mount the stage, supervise; never returns."""
         try:
             os.setsid()
-            words = [sys.executable, "-I", "-S", SUPERVISOR, directory, str(run), "--uid", str(uid)]
+            words = [directory, str(run), "--uid", str(uid)]
             words += ["--stage", self.place, "--owner", "{}:{}".format(*self.service)]
             try:
+                self.register.enter(self.jobs, job, run, uid)
                 # First, since what is opened before belongs to other mounts and could not be bound.
                 system.own_mounts()
-                job, out = self._as_service(lambda: self._read(directory, run))
-                bwrap = Stage(self.place, self.sources).build(job, out, uid, self.level["bwrap"])
+                text, out = self._as_service(lambda: self._read(directory, run))
+                bwrap = Stage(self.place, self.sources).build(text, out, uid, self.level["bwrap"])
                 words += ["--bwrap", bwrap, "--bwrap-version", self.level["bwrap_version"]]
             except (OSError, FormatError, NotAllowed, KeyError, TypeError) as error:
                 # The supervisor writes it down: a run that was asked for always gets a result.
                 words += ["--fault", f"{type(error).__name__}: {error}"]
-            os.execve(sys.executable, words, {"PATH": "/usr/bin:/bin"})  # noqa: S606 (no shell is the point)
+            forked.become(words)
         finally:
-            os._exit(70)
+            os._exit(forked.FAILED)
 
     def _read(self, directory: str, run: int) -> tuple[dict[str, Any], int | None]:
         """With the service's rights: the job, and for a folder volume the folder."""

@@ -17,8 +17,9 @@ import sys
 import time
 
 from qianka.jobdir.codec import FormatError, dumps, loads
-from qianka.launcher import system
+from qianka.launcher import forked, system
 from qianka.launcher.launcher import Launcher
+from qianka.launcher.register import Register
 from qianka.launcher.sources import NotAllowed, Sources
 from qianka.launcher.stage import Stage, mount_point
 from qianka.launcher.uids import UidPool
@@ -63,7 +64,9 @@ def main(words: list[str]) -> int:
         sources,
         mount_point(),
         level,
+        Register(),
     )
+    forked.prepare()
     adopted = launcher.adopt()
     listening = listen(os.path.join(options["data"], "run", "launcher.sock"), launcher.service)
     log(f"ready, level {level['level']}, {adopted} runs adopted")

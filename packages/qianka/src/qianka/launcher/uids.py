@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 
 class NoneFree(Exception):
     """All uids of the pool are taken."""
@@ -39,17 +37,6 @@ class UidPool:
         self._taken.discard(uid)
 
 
-def supervisors(script: str) -> dict[int, list[str]]:
-    """Processes of root that run `script`: pid → the words after it."""
-    found = {}
-    for name in os.listdir("/proc"):
-        if name.isdecimal():
-            words = _command(int(name))
-            if script in words[:5]:
-                found[int(name)] = words[words.index(script) + 1 :]
-    return found
-
-
 def lives(pid: int) -> bool:
     """Whether process `pid` still runs; one that only waits to be waited for does not."""
     try:
@@ -58,15 +45,3 @@ def lives(pid: int) -> bool:
     except OSError:
         return False
     return text[text.rindex(b")") + 2 :][:1] not in (b"Z", b"X")
-
-
-def _command(pid: int) -> list[str]:
-    try:
-        with open(f"/proc/{pid}/status", "rb") as status:
-            uids = [line.split()[1] for line in status if line.startswith(b"Uid:")]
-        if uids != [b"0"]:
-            return []
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return [os.fsdecode(word) for word in file.read(1 << 16).split(b"\0")]
-    except OSError:
-        return []

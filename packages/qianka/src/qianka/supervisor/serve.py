@@ -25,7 +25,7 @@ _LONGEST = 1 << 16
 
 def serve() -> int:
     """Answer requests until the input ends."""
-    _load()
+    load()
     ended, notice = os.pipe()
     os.set_blocking(notice, False)
     os.set_blocking(ended, False)
@@ -89,7 +89,7 @@ def _reap() -> None:
             return
 
 
-def _load() -> None:
+def load() -> None:
     """Import now what a run imports when it needs it."""
     import resource
 

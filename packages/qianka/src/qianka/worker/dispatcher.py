@@ -155,7 +155,7 @@ class Dispatcher:
             changed = repo.mark_unknown(session, self._answered_at)
             for job in repo.by_ids(session, changed).values():
                 tell(session, self.platform, job, "unknown")
-        self._picture.forget()
+        self._picture.stale()
 
     def _plan(self, scene: _Scene, ended: dict[Handle, Status]) -> Plan:
         ready = []
@@ -202,14 +202,14 @@ class Dispatcher:
             newest = max((row.id for row in new if isinstance(row, Event)), default=None)
         settled = [found[h.job] for h in ended if h.job in found]
         requeued = any(job.state == JobState.PENDING.value for job in settled)
+        self._picture.ended(list(ended))
+        for job, _, placement in started:
+            self._picture.started(job, placement)
+        self._picture.told(reasons)
         if is_current and not requeued and not back:
-            self._picture.ended(list(ended))
-            for job, _, placement in started:
-                self._picture.started(job, placement)
-            self._picture.told(reasons)
             self._picture.committed(newest)
         else:
-            self._picture.forget()
+            self._picture.stale()
         self._forget(ended)
         self._learn_from([row for row in new if isinstance(row, Ledger)])
         if any(job.kind != JobKind.RUN.value for job in settled):
@@ -301,7 +301,7 @@ class Dispatcher:
                 if handle.job in found:
                     jobs.settle(session, self.platform, found[handle.job], handle.run, None)
         self._forget(handles)
-        self._picture.forget()
+        self._picture.stale()
 
 
 def _placement(row: Live) -> Placement:

@@ -1,7 +1,8 @@
-"""What waits and what runs, as the dispatcher sees it; read anew only when somebody else changed a job.
+"""What waits and what runs, as the dispatcher sees it; of the store only what changed is read.
 
 Every change of a job emits an event in its transaction, so as long as the newest event is the one
-that this dispatcher's own last commit left, its own picture is still right.
+that this dispatcher's own last commit left, its own picture is still right. (Where transactions end in
+another order than that of their events, as on PostgreSQL, a change may be seen late, by `KEPT` at most.)
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from qianka.store.tables import Job
 
 KEPT = 2.0
 """seconds after which it is read anew in any case"""
+MOST_CHANGED = 200
+"""jobs that are looked at one by one; beyond that all are read anew"""
 
 
 @dataclass
@@ -65,17 +68,32 @@ class Picture:
         self._right_at: datetime | None = None
 
     def read(self, session: Session) -> None:
-        """Bring it up to date."""
+        """Bring it up to date: all of it, or those jobs that events since then tell of."""
         newest, now = records.last_event_id(session), self.platform.now()
         self._right_at = now
-        if newest == self._newest and self._until is not None and now < self._until:
-            return
+        if self._newest is None or self._until is None or now >= self._until:
+            self._read_all(session)
+            self._until = now + timedelta(seconds=KEPT)
+        elif newest != self._newest:
+            changed = records.jobs_changed_after(session, self._newest, MOST_CHANGED + 1)
+            if len(changed) > MOST_CHANGED:
+                self._read_all(session)
+            elif changed:
+                self._read_some(session, changed)
+        self._newest = newest
+
+    def _read_all(self, session: Session) -> None:
         self.live = {Handle(row.id, row.run): _live(row) for row in repo.live(session)}
-        self.pending = {
-            row.id: Pending(to_waiting(row), row.not_before, (row.reason or {}).get("code"))
-            for row in repo.pending(session, QUEUE_LIMIT)
-        }
-        self._newest, self._until = newest, now + timedelta(seconds=KEPT)
+        self.pending = {row.id: _pending(row) for row in repo.pending(session, QUEUE_LIMIT)}
+
+    def _read_some(self, session: Session, changed: list[str]) -> None:
+        gone = set(changed)
+        self.live = {handle: job for handle, job in self.live.items() if handle.job not in gone}
+        for job in changed:
+            self.pending.pop(job, None)
+        self.live.update((Handle(row.id, row.run), _live(row)) for row in repo.live(session, changed))
+        if len(self.pending) < QUEUE_LIMIT:
+            self.pending.update((row.id, _pending(row)) for row in repo.pending(session, QUEUE_LIMIT, changed))
 
     def is_fresh(self) -> bool:
         """Whether it was right so lately that another look can wait for the next transaction or wake-up."""
@@ -89,9 +107,9 @@ class Picture:
         """Whether nobody else changed anything since it was read; asked at the start of a transaction."""
         return self._newest == records.last_event_id(session)
 
-    def forget(self) -> None:
-        """Read it anew next time."""
-        self._newest = None
+    def stale(self) -> None:
+        """Somebody else changed something, or we did what is not noted here: look at what changed before going on."""
+        self._right_at = None
 
     def ended(self, handles: list[Handle]) -> None:
         """These runs are settled and their jobs over."""
@@ -126,6 +144,10 @@ class Picture:
         """The newest event of our own transaction (None: it had none): what was noted is the state of the store."""
         self._newest = self._newest if newest is None else newest
         self._right_at = self.platform.now()
+
+
+def _pending(row: Any) -> Pending:
+    return Pending(to_waiting(row), row.not_before, (row.reason or {}).get("code"))
 
 
 def _live(row: Any) -> Live:

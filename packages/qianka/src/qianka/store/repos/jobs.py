@@ -55,8 +55,8 @@ def runs_of(session: Session, job_id: str) -> list[Run]:
     return list(session.scalars(select(Run).where(Run.job_id == job_id).order_by(Run.number)))
 
 
-def pending(session: Session, limit: int) -> Sequence[Any]:
-    """PENDING jobs, oldest first: what policy needs of each, and its present reason."""
+def pending(session: Session, limit: int, ids: Sequence[str] | None = None) -> Sequence[Any]:
+    """PENDING jobs (of `ids`), oldest first: what policy needs of each, and its present reason."""
     query = (
         select(
             Job.id,
@@ -77,11 +77,11 @@ def pending(session: Session, limit: int) -> Sequence[Any]:
         .order_by(Job.queued_at)
         .limit(limit)
     )
-    return session.execute(query).all()
+    return session.execute(query if ids is None else query.where(Job.id.in_(ids))).all()
 
 
-def live(session: Session) -> Sequence[Any]:
-    """Jobs that hold resources, with the run that holds them."""
+def live(session: Session, ids: Sequence[str] | None = None) -> Sequence[Any]:
+    """Jobs (of `ids`) that hold resources, with the run that holds them."""
     query = (
         select(
             Job.id,
@@ -103,7 +103,7 @@ def live(session: Session) -> Sequence[Any]:
         .where(Job.state.in_(LIVE))
         .order_by(Job.id)
     )
-    return session.execute(query).all()
+    return session.execute(query if ids is None else query.where(Job.id.in_(ids))).all()
 
 
 def mark_unknown(session: Session, answered_at: datetime | None) -> list[str]:

@@ -24,3 +24,9 @@ def newest_event(session: Session) -> int:
 def last_event_id(session: Session) -> int:
     """The newest event; 0: none. Every change of a job emits one, so the same id means that none changed."""
     return session.scalar(select(func.max(Event.id))) or 0
+
+
+def jobs_changed_after(session: Session, after: int, limit: int) -> list[str]:
+    """Ids of the jobs that events above `after` tell of, at most `limit`."""
+    query = select(Event.topic).where(Event.id > after, Event.topic.like("job:%")).distinct().limit(limit)
+    return [topic.removeprefix("job:") for topic in session.scalars(query)]
