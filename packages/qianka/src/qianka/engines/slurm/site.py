@@ -20,6 +20,12 @@ class Containers:
     """(kind, image) of jobs that name none; None: bare"""
     mounts: tuple[str, ...] = ()
     """folders seen inside at their own path, read-only"""
+    commands: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """what runs a kind where it is not its name: `singularity`, `sudo docker`"""
+
+    def command_of(self, kind: str) -> tuple[str, ...]:
+        """The words that begin a command of `kind`."""
+        return self.commands.get(kind, (kind,))
 
 
 @dataclass(frozen=True, kw_only=True)
