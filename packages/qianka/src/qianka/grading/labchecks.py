@@ -5,13 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import PurePosixPath
 from typing import Literal
 
+from qianka.domain.resources import Resources
 from qianka.grading.metrics import METRICS
-from qianka.grading.model import MAX_POINTS, Bands, Check, MemoryCheck, MetricCheck, StyleCheck, TimeCheck
+from qianka.grading.model import (
+    MAX_POINTS,
+    MIB,
+    Bands,
+    Check,
+    MemoryCheck,
+    MetricCheck,
+    NotebookCheck,
+    Peer,
+    StyleCheck,
+    TestsCheck,
+    TimeCheck,
+)
 from qianka.grading.reader import Table
 
-KINDS = ("metric", "time", "memory", "style")
+KINDS = ("metric", "time", "memory", "style", "tests", "notebook")
+DECIDING = ("metric", "tests", "notebook")
+"""kinds of which a lab has at least one: they say whether a hand-in is accepted"""
+TEST_FILES = ("tests/test_*.py",)
 NARROWEST = 1.5
 """neighbouring band edges lie at least this factor apart: the same program varies by 10-20 % from run to run"""
 
@@ -23,8 +40,12 @@ def read_checks(top: Table) -> tuple[Check, ...]:
         kind = table.text("kind", choices=KINDS)
         checks.append(_READERS[kind](table))
         table.close()
-    if not any(isinstance(check, MetricCheck) for check in checks):
-        top.bad("check", '至少要有一个 kind = "metric" 的检查', 'there must be a check of kind = "metric"')
+    kinds = {check.kind for check in checks}
+    if not kinds & set(DECIDING):
+        listed = ", ".join(DECIDING)
+        top.bad("check", f"至少要有一个这类检查：{listed}", f"there must be a check of one of these kinds: {listed}")
+    if "metric" not in kinds and kinds & {"time", "memory"}:
+        top.bad("check", "time、memory 检查要和 metric 一起用", "time and memory checks need a metric check beside them")
     total = sum(check.weight for check in checks)
     if checks and not math.isclose(total, MAX_POINTS, abs_tol=1e-6):
         top.bad(
@@ -32,7 +53,7 @@ def read_checks(top: Table) -> tuple[Check, ...]:
             f"各检查的 weight 之和应是 {MAX_POINTS:g}，现在是 {total:g}",
             f"the weights of all checks must add up to {MAX_POINTS:g}, now {total:g}",
         )
-    for kind in ("style", "time"):
+    for kind in ("style", "time", "tests", "notebook"):
         if sum(1 for check in checks if check.kind == kind) > 1:
             top.bad("check", f"{kind} 检查只能有一个", f"there may be one {kind} check only")
     return tuple(checks)
@@ -79,6 +100,70 @@ def _style(table: Table) -> StyleCheck:
     )
 
 
+def _tests(table: Table) -> TestsCheck:
+    files, public = table.strings("files", TEST_FILES), table.strings("public", ())
+    for key, patterns in (("files", files), ("public", public)):
+        for pattern in patterns:
+            if not is_inside(pattern) or not pattern.endswith(".py"):
+                zh, en = "应是实验文件夹里的 .py 文件", "must name .py files inside the lab's folder"
+                table.bad(key, f"{zh}：{pattern!r}", f"{en}: {pattern!r}")
+    path = table.text("path", "code")
+    if path != "." and not is_inside(path):
+        table.bad("path", "要写提交里的文件夹", "must be a folder inside the hand-in")
+    return TestsCheck(
+        weight=_weight(table),
+        files=files,
+        public=public,
+        path=path,
+        seconds=table.number("seconds", 5.0, 0.1, 3600),
+        seconds_start=table.number("seconds_start", 30.0, 1, 600),
+        seconds_total=table.number("seconds_total", 120.0, 1, 7200),
+        hints_after=table.integer("hints_after", 3, 0, 1000),
+        line=table.number("line", 0.6, 0, 1),
+        peer=_peer(table),
+    )
+
+
+def _notebook(table: Table) -> NotebookCheck:
+    master = table.text("master")
+    file = table.text("file", master.rpartition("/")[2] or "notebook.ipynb")
+    for key, path in (("master", master), ("file", file)):
+        if path and (not is_inside(path) or not path.endswith(".ipynb")):
+            table.bad(key, "应是 .ipynb 文件的相对路径", "must be the relative path of an .ipynb file")
+    return NotebookCheck(
+        weight=_weight(table),
+        master=master,
+        file=file,
+        seconds=table.number("seconds", 30.0, 0.1, 3600),
+        seconds_start=table.number("seconds_start", 60.0, 1, 600),
+        seconds_total=table.number("seconds_total", 300.0, 1, 7200),
+        hints_after=table.integer("hints_after", 3, 0, 1000),
+        line=table.number("line", 0.6, 0, 1),
+        peer=_peer(table),
+    )
+
+
+def _peer(table: Table) -> Peer:
+    return Peer(
+        resources=Resources(
+            cpus=table.number("cpus", 1.0, 0.1, 256),
+            memory=int(table.number("memory_mb", 1024, 64, 1 << 20) * MIB),
+            gpus=table.integer("gpus", 0, 0, 64),
+        ),
+        processes=table.integer("processes", 64, 8, 4096),
+        disk=int(table.number("disk_mb", 64, 1, 1 << 20) * MIB),
+        inodes=table.integer("inodes", 4096, 64, 1_000_000),
+        tmp=int(table.number("tmp_mb", 128, 1, 1 << 20) * MIB),
+        output_total=int(table.number("print_mb", 16, 1, 1024) * MIB),
+    )
+
+
+def is_inside(path: str) -> bool:
+    """Whether `path` is a relative path that stays where it begins."""
+    pure = PurePosixPath(path)
+    return not pure.is_absolute() and ".." not in pure.parts and "\\" not in path and bool(pure.parts)
+
+
 def _stage(table: Table) -> Literal["train", "predict"]:
     return "predict" if table.text("of", "train", ("train", "predict")) == "predict" else "train"
 
@@ -122,4 +207,11 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-_READERS: dict[str, Callable[[Table], Check]] = {"metric": _metric, "time": _time, "memory": _memory, "style": _style}
+_READERS: dict[str, Callable[[Table], Check]] = {
+    "metric": _metric,
+    "time": _time,
+    "memory": _memory,
+    "style": _style,
+    "tests": _tests,
+    "notebook": _notebook,
+}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from qianka.domain.resources import Resources
 from qianka.errors import Text
-from qianka.grading.labchecks import read_checks
+from qianka.grading.labchecks import is_inside, read_checks
 from qianka.grading.metrics import METRICS
 from qianka.grading.model import (
     MIB,
@@ -18,6 +18,7 @@ from qianka.grading.model import (
     Handin,
     Lab,
     MetricCheck,
+    NotebookCheck,
     Predictions,
     Program,
     ReferenceRule,
@@ -90,8 +91,9 @@ def _lab(top: Table, folder: Path) -> Lab:
     predictions = _predictions(top.table("predictions"), METRICS[metric].column)
     board = _board(top.table("board"), metric, checks)
     reference = _reference(top)
-    _agree(top, checks, reference, predictions)
+    _agree(top, checks, reference, predictions, handin)
     top.close()
+    trains = any(isinstance(check, MetricCheck) for check in checks)
     return Lab(
         folder=folder,
         title=Text(title, title_en),
@@ -99,11 +101,11 @@ def _lab(top: Table, folder: Path) -> Lab:
         handin=handin,
         runtime=runtime,
         data=data,
-        train=train,
-        predict=predict,
-        predictions=predictions,
+        train=train if trains else None,
+        predict=predict if trains else None,
+        predictions=predictions if trains else None,
         checks=checks,
-        board=board,
+        board=board if trains else None,
         reference=reference,
     )
 
@@ -112,7 +114,7 @@ def _handin(table: Table) -> Handin:
     weights = table.boolean("weights", False)
     required = table.strings("required")
     for path in required:
-        if not _is_inside(path):
+        if not is_inside(path):
             table.bad("required", f"{path!r} 不是提交里的相对路径", f"{path!r} is no relative path inside a hand-in")
     allowed = tuple(suffix.lower() for suffix in table.strings("allowed", ALLOWED))
     for suffix in allowed:
@@ -141,7 +143,7 @@ def _handin(table: Table) -> Handin:
 
 def _data(table: Table) -> DataSource:
     prepare = table.maybe_text("prepare")
-    if prepare is not None and not _is_inside(prepare):
+    if prepare is not None and not is_inside(prepare):
         table.bad("prepare", "要写实验文件夹里的相对路径", "must be a relative path inside the lab's folder")
     cache = table.strings("cache", ())
     for name in cache:
@@ -224,15 +226,30 @@ def _reference(top: Table) -> ReferenceRule | None:
         return None
     table = top.table("reference")
     folder = table.text("folder", "solution")
-    if not _is_inside(folder):
+    if not is_inside(folder):
         table.bad("folder", "要写实验文件夹里的相对路径", "must be a relative path inside the lab's folder")
     rule = ReferenceRule(folder=folder, runs=table.integer("runs", 3, 1, 9))
     table.close()
     return rule
 
 
-def _agree(top: Table, checks: tuple[Check, ...], reference: ReferenceRule | None, predictions: Predictions) -> None:
+def _agree(
+    top: Table,
+    checks: tuple[Check, ...],
+    reference: ReferenceRule | None,
+    predictions: Predictions,
+    handin: Handin,
+) -> None:
     """What must hold between tables."""
+    if not any(isinstance(check, MetricCheck) for check in checks):
+        for key in ("train", "predict", "predictions", "board"):
+            if key in top:
+                zh, en = "没有 metric 检查时不训练也不预测", "without a metric check nothing is trained or predicted"
+                top.bad(key, f"{zh}，去掉这个表", f"{en}: leave this table out")
+    for check in checks:
+        if isinstance(check, NotebookCheck) and ".ipynb" not in handin.allowed:
+            zh, en = "notebook 检查要收 .ipynb 文件：在 allowed 里写上", "a notebook check takes .ipynb files"
+            top.bad("handin", zh, f"{en}: name the suffix in allowed")
     needs = [c.kind for c in checks if c.kind == "time" or (c.kind == "memory" and getattr(c, "unit", "") == "ratio")]
     if needs and reference is None:
         top.bad(
@@ -246,7 +263,3 @@ def _agree(top: Table, checks: tuple[Check, ...], reference: ReferenceRule | Non
     if predictions.labels is not None and columns == {"value"}:
         top.bad("predictions", "数值预测没有 labels", "predictions of values have no labels")
 
-
-def _is_inside(path: str) -> bool:
-    pure = PurePosixPath(path)
-    return not pure.is_absolute() and ".." not in pure.parts and "\\" not in path and bool(pure.parts)

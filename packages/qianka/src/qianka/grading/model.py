@@ -135,7 +135,65 @@ class StyleCheck:
     problems: int
 
 
-Check = MetricCheck | TimeCheck | MemoryCheck | StyleCheck
+@dataclass(frozen=True, kw_only=True)
+class Peer:
+    """What the student's side of a paired run may use (bytes); its time is bounded call by call, from our side."""
+
+    resources: Resources
+    processes: int
+    disk: int
+    inodes: int
+    tmp: int
+    output_total: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestsCheck:
+    """Points for functions that behave: our tests call the student's code from another sandbox."""
+
+    kind: Literal["tests"] = "tests"
+    weight: float
+    files: tuple[str, ...]
+    """patterns inside the lab's folder; the test files"""
+    public: tuple[str, ...]
+    """patterns of those test files that students are given, for `qianka check`"""
+    path: str
+    """folder of the hand-in that modules are imported from"""
+    seconds: float
+    """wall clock of one call"""
+    seconds_start: float
+    """wall clock of starting Python and importing a module"""
+    seconds_total: float
+    """wall clock of everything; tests that are left by then count as failed"""
+    hints_after: int
+    """hints are shown once the person has used this many tries"""
+    line: float
+    """share of the test points from which on it is accepted, 0..1"""
+    peer: Peer
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotebookCheck:
+    """Points for cells that work: the master notebook's test cells, run against the student's cells."""
+
+    kind: Literal["notebook"] = "notebook"
+    weight: float
+    master: str
+    """the teacher's notebook with tests, a path inside the lab's folder"""
+    file: str
+    """the student's notebook, a path inside the hand-in"""
+    seconds: float
+    """wall clock of one cell"""
+    seconds_start: float
+    """wall clock of starting the kernel"""
+    seconds_total: float
+    """wall clock of everything; cells that are left by then count as failed"""
+    hints_after: int
+    line: float
+    peer: Peer
+
+
+Check = MetricCheck | TimeCheck | MemoryCheck | StyleCheck | TestsCheck | NotebookCheck
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,11 +226,12 @@ class Lab:
     handin: Handin
     runtime: str
     data: DataSource
-    train: Program
-    predict: Program
-    predictions: Predictions
+    train: Program | None
+    """None, like `predict`, `predictions` and `board`, in a lab without a metric check: nothing is trained there"""
+    predict: Program | None
+    predictions: Predictions | None
     checks: tuple[Check, ...]
-    board: BoardRule
+    board: BoardRule | None
     reference: ReferenceRule | None
 
     def all(self, kind: str) -> list[Check]:
@@ -185,8 +244,23 @@ class Lab:
         return next((check for check in self.checks if isinstance(check, StyleCheck)), None)
 
     @property
+    def tests(self) -> TestsCheck | None:
+        """The check by tests, if the lab has one."""
+        return next((check for check in self.checks if isinstance(check, TestsCheck)), None)
+
+    @property
+    def notebook(self) -> NotebookCheck | None:
+        """The check of a notebook, if the lab has one."""
+        return next((check for check in self.checks if isinstance(check, NotebookCheck)), None)
+
+    @property
+    def paired(self) -> tuple[TestsCheck | NotebookCheck, ...]:
+        """The checks whose stage is a run of two sandboxes; the stage is called as the kind."""
+        return tuple(check for check in self.checks if isinstance(check, TestsCheck | NotebookCheck))
+
+    @property
     def metric_checks(self) -> list[MetricCheck]:
-        """What decides between accepted and below_line."""
+        """What decides, with `line` of the paired checks, between accepted and below_line."""
         return [check for check in self.checks if isinstance(check, MetricCheck)]
 
     @property
