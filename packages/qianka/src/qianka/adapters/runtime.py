@@ -19,6 +19,8 @@ from qianka.errors import ConfigError, PlatformFault, Text, Unavailable
 
 REQUIREMENTS = Path(__file__).with_name("runtime-requirements.txt")
 STAMP = "runtime.json"
+FONTS = Path("share") / "matplotlib"
+"""where a runtime keeps matplotlib's list of fonts; a notebook's kernel copies it"""
 PARTIAL = ".partial"
 """lies in a runtime that is being made; found later, the making was cut short"""
 
@@ -90,13 +92,14 @@ def _make(
     if tool.uv is not None and not tool.install("--dry-run", "pip"):
         tool = installer.Installer(tool.python, tool.log)
     source = installer.install_torch(tool, _requirement("torch"), index=index, cards=cards, say=say)
-    say("安装 numpy、scikit-learn、black、flake8 / installing numpy, scikit-learn, black, flake8")
+    say("安装 numpy、scikit-learn、IPython、matplotlib / installing numpy, scikit-learn, IPython, matplotlib")
     if not tool.install("--requirement", str(REQUIREMENTS)):
         raise Unavailable(
             Text(f"安装学生环境失败：{installer.last_words(tool.log)}", installer.last_words(tool.log)),
             Text(f"检查网络后重试；详细记录：{tool.log}", f"check the network and retry; the full record: {tool.log}"),
         )
     version, torch, cuda = _inspect(tool.python)
+    _list_fonts(target)
     if cuda is not None and source == "cpu-index":
         raise PlatformFault(
             Text(f"{index} 给出的不是 CPU 版 torch（CUDA {cuda}）", f"{index} served a torch for CUDA {cuda}"),
@@ -114,7 +117,7 @@ def _make(
 def _inspect(python: Path) -> tuple[str, str, str | None]:
     """Versions of Python and torch, and torch's CUDA; proves that everything pinned imports."""
     ask = (
-        "import json, platform, black, flake8, numpy, sklearn, torch;"
+        "import json, platform, black, flake8, IPython, matplotlib, numpy, sklearn, torch;"
         "print(json.dumps([platform.python_version(), torch.__version__, torch.version.cuda]))"
     )
     asked = subprocess.run([str(python), "-I", "-c", ask], capture_output=True, text=True, timeout=300)
@@ -126,6 +129,16 @@ def _inspect(python: Path) -> tuple[str, str, str | None]:
         )
     version, torch, cuda = json.loads(asked.stdout)
     return version, torch, cuda
+
+
+def _list_fonts(target: Path) -> None:
+    """Have matplotlib look for fonts once: in a fresh sandbox each notebook would spend seconds on it."""
+    place = target / FONTS
+    place.mkdir(parents=True, exist_ok=True)
+    code = f"import os; os.environ['MPLCONFIGDIR'] = {str(place)!r}; import matplotlib.font_manager"
+    _run([str(target / "bin" / "python"), "-I", "-c", code], target)
+    for path in [place, *place.iterdir()]:
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _put_kit(target: Path, present: Runtime, kit: str) -> Runtime:
