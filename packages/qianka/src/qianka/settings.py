@@ -48,6 +48,15 @@ class Settings:
     service_user: str = _setting(
         "service.user", "qianka", "以 root 启动时服务所用的普通用户", "ordinary user that serves when started by root"
     )
+    engine_name: str = _setting(
+        "engine.name", "local", "在哪里运行任务：local（本机）或 slurm", "where jobs run: local (this machine) or slurm"
+    )
+    slurm_site: str = _setting(
+        "slurm.site",
+        "",
+        "Slurm 站点文件 site.toml；空则用默认值",
+        "the site file of Slurm, site.toml; empty: the defaults",
+    )
     sandbox_backend: str = _setting(
         "sandbox.backend", "bubblewrap", "隔离方式：bubblewrap 或 none", "how code is contained: bubblewrap or none"
     )

@@ -41,8 +41,33 @@ def test_the_program_reads_the_job_samples_and_fills_them_by_the_schema(path: Pa
 def test_defaults_told_by_the_schema_are_the_program_s() -> None:
     properties = json.loads((CONTRACTS / "job.schema.json").read_text("utf-8"))["properties"]
     assert set(properties["limits"]["properties"]) == set(spec.LIMITS)
+    assert set(properties["resources"]["properties"]) == set(spec.RESOURCES)
     assert tuple(properties["kind"]["enum"]) == spec.KINDS
     assert set(properties["isolation"]["properties"]["minimum"]["enum"]) == set(spec.LEVELS)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"sbatch": ["--constraint=a\n#SBATCH --uid=0"]},
+        {"sbatch": ["uid=0"]},
+        {"sbatch": "--uid=0"},
+        {"container": {"kind": "docker", "image": "a\nb"}},
+        {"container": {"kind": "chroot", "image": "a"}},
+        {"container": {"kind": "docker", "image": "a", "options": "--privileged"}},
+        {"cohort": "a\nb"},
+        {"torchrun": "yes"},
+        {"resources": {"nodes": 0}},
+        {"resources": {"nodes": 1.5}},
+        {"resources": {"exclusive": "no"}},
+    ],
+    ids=str,
+)
+def test_what_a_batch_script_cannot_hold_is_refused_by_program_and_schema(wrong: dict[str, Any]) -> None:
+    job = {"format": 1, "job": "j-1", "kind": "run", "argv": ["true"], **wrong}
+    with pytest.raises(jobdir.FormatError, match=next(iter(wrong))):
+        jobdir.filled(job)
+    assert not schema("job").is_valid(job)
 
 
 def test_the_result_of_a_run_that_never_was_keeps_the_schema() -> None:

@@ -21,11 +21,24 @@ class Label(str, Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """What a job asks for: cores (may be a fraction), memory in bytes, whole cards."""
+    """What a job asks for on each of its nodes: cores (may be a fraction), memory in bytes, whole cards."""
 
     cpus: float = 1.0
     memory: int = 1 << 30
     gpus: int = 0
+    nodes: int = 1
+    exclusive: bool = False
+    """whole nodes: nobody else's job beside it"""
+
+    @property
+    def all_cpus(self) -> float:
+        """Cores on all nodes together."""
+        return self.cpus * self.nodes
+
+    @property
+    def all_gpus(self) -> int:
+        """Cards on all nodes together."""
+        return self.gpus * self.nodes
 
 
 @dataclass(frozen=True, kw_only=True)

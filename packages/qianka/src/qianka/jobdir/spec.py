@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MIB = 1 << 20
+RESOURCES: dict[str, Any] = {"cpus": 1.0, "memory": 1024 * MIB, "gpus": 0, "nodes": 1, "exclusive": False}
 LIMITS: dict[str, Any] = {
     "wall": 3600.0,
     "cpu": None,
@@ -24,6 +25,7 @@ LIMITS: dict[str, Any] = {
 }
 LEVELS = ("none", "degraded", "full")
 KINDS = ("run", "grade", "reference")
+CONTAINERS = ("apptainer", "docker", "podman")
 BACKENDS = ("bubblewrap", "none")
 
 
@@ -40,13 +42,18 @@ def filled(job: dict[str, Any]) -> dict[str, Any]:
         "network": "none",
         "label": "normal",
         "kind": "run",
+        "cohort": None,
+        "torchrun": False,
+        "container": None,
+        "sbatch": [],
         **job,
-        "resources": {"cpus": 1.0, "memory": 1024 * MIB, "gpus": 0, **_table(job, "resources")},
+        "resources": {**RESOURCES, **_table(job, "resources")},
         "limits": {**LIMITS, **_table(job, "limits")},
         "isolation": {"backend": "bubblewrap", "minimum": "full", **_table(job, "isolation")},
     }
     safe_id(full.get("job"))
     _check_words(full)
+    _check_engine_words(full)
     _check_numbers(full)
     return full
 
@@ -91,11 +98,30 @@ def _check_words(job: dict[str, Any]) -> None:
     _need(job["isolation"]["minimum"] in LEVELS, "isolation.minimum")
 
 
+def _check_engine_words(job: dict[str, Any]) -> None:
+    """What only an engine with several nodes reads; one line each, since it goes into a batch script."""
+    _need(job["cohort"] is None or _is_line(job["cohort"]), "cohort")
+    _need(isinstance(job["torchrun"], bool), "torchrun")
+    container = job["container"]
+    if container is not None:
+        _need(isinstance(container, dict) and set(container) == {"kind", "image"}, "container")
+        _need(container["kind"] in CONTAINERS and _is_line(container["image"]), "container")
+    _need(isinstance(job["sbatch"], list), "sbatch")
+    for option in job["sbatch"]:
+        _need(_is_line(option) and option.startswith("--"), "sbatch")
+
+
+def _is_line(value: Any) -> bool:
+    return isinstance(value, str) and bool(value) and value.isprintable()
+
+
 def _check_numbers(job: dict[str, Any]) -> None:
     resources, limits = job["resources"], job["limits"]
     _need(_is_number(resources["cpus"]) and resources["cpus"] > 0, "resources.cpus")
     _need(_is_count(resources["memory"]) and resources["memory"] > 0, "resources.memory")
     _need(_is_count(resources["gpus"]), "resources.gpus")
+    _need(_is_count(resources["nodes"]) and resources["nodes"] > 0, "resources.nodes")
+    _need(isinstance(resources["exclusive"], bool), "resources.exclusive")
     _need(_is_number(limits["wall"]) and limits["wall"] > 0, "limits.wall")
     _need(limits["cpu"] is None or (_is_number(limits["cpu"]) and limits["cpu"] > 0), "limits.cpu")
     _need(_is_number(limits["grace"]) and limits["grace"] >= 0, "limits.grace")

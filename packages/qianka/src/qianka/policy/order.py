@@ -39,7 +39,9 @@ def _round_robin(people: Mapping[int, list[Waiting]], planned: dict[int, float])
         _, _, _, person = heapq.heappop(heap)
         job = queues[person].pop()
         yield job
-        planned[person] = planned.get(person, 0.0) + cost(job.resources.cpus, job.resources.gpus, job.wall_limit)
+        planned[person] = planned.get(person, 0.0) + cost(
+            job.resources.all_cpus, job.resources.all_gpus, job.wall_limit
+        )
         if queues[person]:
             following = queues[person][-1]
             heapq.heappush(heap, (planned[person], following.queued_at, following.job, person))

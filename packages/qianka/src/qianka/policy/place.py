@@ -1,13 +1,15 @@
 """What is free on a node, and which cores and cards a job would get there.
 
 A job of one core or more gets whole cores of its own; a smaller one shares a core with others as long
-as their shares add up to one. Cards are handed out whole, memory by the byte.
+as their shares add up to one. Cards are handed out whole, memory by the byte. An exclusive job gets an
+empty node with all its cores and cards.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 from qianka.domain.jobs import Occupied
 from qianka.domain.resources import Node, Placement, Resources
@@ -43,7 +45,11 @@ class Free:
         return twin
 
     def lacks(self, wanted: Resources) -> str | None:
-        """What there is too little of: `cards`, `memory`, `cores`; None when `wanted` fits."""
+        """What there is too little of: `nodes`, `cards`, `memory`, `cores`; None when `wanted` fits."""
+        if wanted.nodes > 1:
+            return "nodes"
+        if wanted.exclusive and not self.empty:
+            return "cards" if set(self.cores.values()) == {_WHOLE} else "cores"
         if wanted.gpus > len(self.cards):
             return "cards"
         if wanted.memory > self.memory:
@@ -57,8 +63,11 @@ class Free:
         return "cores"
 
     def take(self, wanted: Resources) -> Placement:
-        """Hand out what `lacks` said is there."""
+        """Hand out what `lacks` said is there; to an exclusive job all cores and cards."""
         share, count = shares(wanted.cpus), cores_needed(wanted.cpus)
+        gpus = wanted.gpus
+        if wanted.exclusive:
+            share, count, gpus = _WHOLE, len(self.cores), len(self.cards)
         fitting = [core for core, left in self.cores.items() if left >= share]
         # The fullest core that still fits first: whole cores stay whole for those who need them.
         fitting.sort(key=lambda core: (self.cores[core], core))
@@ -66,10 +75,15 @@ class Free:
         for core in cores:
             self.cores[core] -= share
         self.memory -= wanted.memory
-        indexes = sorted(self.cards)[: wanted.gpus]
+        indexes = sorted(self.cards)[:gpus]
         self.cards.difference_update(indexes)
         cards = tuple(card for card in self.node.cards if card.index in indexes)
         return Placement(node=self.node.name, cores=cores, cards=cards)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing runs on the node."""
+        return all(left == _WHOLE for left in self.cores.values()) and len(self.cards) == len(self.node.cards)
 
     def give(self, job: Occupied) -> None:
         """Take back what a job held."""
@@ -101,8 +115,17 @@ def free_on(nodes: Iterable[Node], running: Iterable[Occupied]) -> dict[str, Fre
 
 
 def never_fits(nodes: Iterable[Node], wanted: Resources) -> str | None:
-    """What even the largest empty node lacks; None when some node could run it. No nodes: None, who knows."""
+    """What even the largest empty node lacks; None when some node could run it. No nodes: None, who knows.
+
+    A job of several nodes is no job of a placement: `nodes`.
+    """
     lacking = [Free(node).lacks(wanted) for node in nodes]
     if not lacking or None in lacking:
         return None
-    return min((code for code in lacking if code is not None), key=("cores", "memory", "cards").index)
+    return min((code for code in lacking if code is not None), key=("cores", "memory", "cards", "nodes").index)
+
+
+def fitting(nodes: Iterable[Node], wanted: Resources) -> int:
+    """How many of `nodes`, empty, have what `wanted` asks of each of its nodes."""
+    alone = replace(wanted, nodes=1)
+    return sum(Free(node).lacks(alone) is None for node in nodes)

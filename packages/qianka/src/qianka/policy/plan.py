@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from qianka.domain.jobs import Occupied, Waiting
-from qianka.domain.resources import Node, Placement
+from qianka.domain.resources import Node, Placement, Resources
 from qianka.policy import place
 from qianka.policy.order import by_age, order
 from qianka.policy.place import Free
 from qianka.policy.usage import cost
 
-_Kind = tuple[float, int, int]
+_Kind = Resources
 
 REASONS = ("waiting_cards", "waiting_memory", "waiting_cores", "waiting_turn", "no_node", "impossible")
 
@@ -57,7 +57,7 @@ def plan(
         if not free:
             result.reasons[job.job] = "no_node"
             continue
-        kind = (job.resources.cpus, job.resources.memory, job.resources.gpus)
+        kind = job.resources
         if kind not in fits:
             fits[kind] = place.never_fits(nodes, job.resources)
         if fits[kind]:

@@ -157,7 +157,7 @@ def to_waiting(row: Any) -> Waiting:
     return Waiting(
         job=row.id,
         person=row.person_id,
-        resources=Resources(cpus=row.cpus, memory=row.memory, gpus=row.gpus),
+        resources=Resources(cpus=row.cpus, memory=row.memory, gpus=row.gpus, nodes=row.nodes, exclusive=row.exclusive),
         label=Label(row.label),
         queued_at=row.queued_at,
         wall_limit=row.wall_limit,

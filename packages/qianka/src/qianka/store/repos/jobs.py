@@ -64,6 +64,8 @@ def pending(session: Session, limit: int, ids: Sequence[str] | None = None) -> S
             Job.cpus,
             Job.memory,
             Job.gpus,
+            Job.nodes,
+            Job.exclusive,
             Job.label,
             Job.queued_at,
             Job.wall_limit,
@@ -192,8 +194,10 @@ def charged_between(
 
 def reserved(session: Session, person_id: int, cohort_id: int) -> tuple[float, float]:
     """Core-seconds and card-seconds that a person's open charged jobs in a cohort may still use up."""
+    cpus = func.coalesce(Job.held_cpus, Job.cpus * Job.nodes)
+    gpus = func.coalesce(Job.held_gpus, Job.gpus * Job.nodes)
     query = select(
-        func.coalesce(func.sum(Job.wall_limit * Job.cpus), 0.0), func.coalesce(func.sum(Job.wall_limit * Job.gpus), 0.0)
+        func.coalesce(func.sum(Job.wall_limit * cpus), 0.0), func.coalesce(func.sum(Job.wall_limit * gpus), 0.0)
     ).where(Job.person_id == person_id, Job.cohort_id == cohort_id, Job.charged.is_(True), Job.state.in_(OPEN))
     cpu, gpu = session.execute(query).one()
     return float(cpu), float(gpu)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from qianka.store.tables.base import Base
@@ -34,6 +34,12 @@ class Job(Base):
     cpus: Mapped[float]
     memory: Mapped[int]
     gpus: Mapped[int] = mapped_column(default=0)
+    nodes: Mapped[int] = mapped_column(default=1, server_default="1")
+    """cpus, memory and gpus are those of each node"""
+    exclusive: Mapped[bool] = mapped_column(default=False, server_default=false())
+    held_cpus: Mapped[float | None]
+    """cores that a run may be charged for, where that is not cpus x nodes (whole nodes)"""
+    held_gpus: Mapped[int | None]
     wall_limit: Mapped[float]
     continues: Mapped[bool] = mapped_column(default=False)
     charged: Mapped[bool] = mapped_column(default=True)
