@@ -136,6 +136,7 @@ def _handin(table: Table) -> Handin:
         attempts_a_day=table.integer("attempts_a_day", 10, 1, 1000),
         late="refuse" if table.text("late", "mark", ("refuse", "mark")) == "refuse" else "mark",
         grace_seconds=table.integer("grace_seconds", 300, 0, 7 * 86400),
+        group=table.integer("group", 1, 1, 20),
     )
     table.close()
     return handin

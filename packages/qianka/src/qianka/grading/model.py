@@ -36,6 +36,8 @@ class Handin:
     attempts_a_day: int
     late: Literal["refuse", "mark"]
     grace_seconds: int
+    group: int = 1
+    """people who may hand in together; 1: everybody for themselves"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,13 @@
 """All tables; importing this module registers them with `Base.metadata`."""
 
 from qianka.store.tables.base import Base as Base
+from qianka.store.tables.boards import Board as Board
+from qianka.store.tables.boards import Entry as Entry
+from qianka.store.tables.boards import EntryReceipt as EntryReceipt
+from qianka.store.tables.boards import Standing as Standing
+from qianka.store.tables.groups import Group as Group
+from qianka.store.tables.groups import Grouping as Grouping
+from qianka.store.tables.groups import GroupMember as GroupMember
 from qianka.store.tables.jobs import Job as Job
 from qianka.store.tables.jobs import Ledger as Ledger
 from qianka.store.tables.jobs import Run as Run

@@ -24,6 +24,8 @@ class Submission(Base):
     cohort_id: Mapped[int] = mapped_column(ForeignKey("cohort.id"), index=True)
     lab_id: Mapped[int] = mapped_column(ForeignKey("lab.id"))
     person_id: Mapped[int] = mapped_column(ForeignKey("person.id"), index=True)
+    group_id: Mapped[int | None] = mapped_column(ForeignKey("group.id"), index=True)
+    """the group that handed in together; null: one person"""
     idempotency_key: Mapped[str]
     filename: Mapped[str]
     size: Mapped[int]
