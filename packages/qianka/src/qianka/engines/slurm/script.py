@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from qianka.engines.slurm import containers, flags, template
@@ -53,6 +54,18 @@ def render(job: Mapping[str, Any], run: int, site: Site, places: Places) -> str:
     values: dict[str, template.Value] = {**_directives(job, run, site, places), **_site(site)}
     values.update(_body(job, run, site, places))
     return template.fill(text, name, values)
+
+
+def check_template(file: Path) -> None:
+    """Raises ConfigError naming the line when the batch template `file` is wrong."""
+    job = {
+        "job": "j-1",
+        "argv": ["python", "train.py"],
+        "resources": {"cpus": 1, "memory": MIB, "gpus": 1, "nodes": 2},
+        "limits": {"wall": 60},
+        "torchrun": True,
+    }
+    render(job, 1, Site(template=file), Places(stdout="/o", stderr="/e", out="/out"))
 
 
 def port_of(site: Site, slurm_id: int, restarts: int = 0) -> int:

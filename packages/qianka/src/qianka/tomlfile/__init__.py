@@ -1,0 +1,1 @@
+"""TOML files that people write: every mistake is told with file, line and key."""
