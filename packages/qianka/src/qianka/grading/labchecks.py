@@ -45,7 +45,9 @@ def read_checks(top: Table) -> tuple[Check, ...]:
         listed = ", ".join(DECIDING)
         top.bad("check", f"至少要有一个这类检查：{listed}", f"there must be a check of one of these kinds: {listed}")
     if "metric" not in kinds and kinds & {"time", "memory"}:
-        top.bad("check", "time、memory 检查要和 metric 一起用", "time and memory checks need a metric check beside them")
+        top.bad(
+            "check", "time、memory 检查要和 metric 一起用", "time and memory checks need a metric check beside them"
+        )
     total = sum(check.weight for check in checks)
     if checks and not math.isclose(total, MAX_POINTS, abs_tol=1e-6):
         top.bad(

@@ -263,4 +263,3 @@ def _agree(
         top.bad("check", "各指标要用同一种预测（标签或数值）", "all metrics must use the same kind of prediction")
     if predictions.labels is not None and columns == {"value"}:
         top.bad("predictions", "数值预测没有 labels", "predictions of values have no labels")
-

@@ -1,6 +1,7 @@
-"""What an attempt is made of: four stages, each one job. This module says what they run, it runs nothing.
+"""What an attempt is made of: stages, each one job. This module says what they run, it runs nothing.
 
-train → predict → judge, and style beside them. Student code and answers never meet in one stage.
+train → predict → judge; style, tests and notebook beside them. Student code and answers never meet in one sandbox:
+tests and notebook are runs of two, with one socket between (see harness/wire.py).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from qianka.domain.resources import Resources
-from qianka.grading.model import MIB, Lab, Program, StyleCheck
+from qianka.grading.model import MIB, Lab, NotebookCheck, Predictions, Program, StyleCheck, TestsCheck
 
 HARNESS = Path(__file__).resolve().parent / "harness"
 OURS = Resources(cpus=1.0, memory=768 * MIB)
@@ -20,7 +21,13 @@ OUR_WALL = 180.0
 STYLE_TOOL_MEMORY = 600 * MIB
 STYLE_TOOL_SECONDS = 40
 """after which a tool counts as hung on this hand-in: it costs the points, not the grading"""
-FIGURES = {"judge": "figures.json", "style": "style.json"}
+OUR_SIDE = 512 * MIB
+"""memory of our side of a paired run"""
+PAIRED_MARGIN = 60.0
+"""seconds of a paired run beyond `seconds_total`: our side ends in time by itself, so a wall limit is our fault"""
+JUDGE = "/judge/qianka/grading/harness"
+"""where both sides of a paired run find the harness: below a folder that imports find `qianka.grading.harness` in"""
+FIGURES = {"judge": "figures.json", "style": "style.json", "tests": "tests.json", "notebook": "notebook.json"}
 """the file that a stage of ours leaves in out/"""
 
 
@@ -49,13 +56,17 @@ class Paths:
 
 def stages(lab: Lab, paths: Paths) -> list[Stage]:
     """The stages that can be described now: those whose needs are in `paths.outs`."""
-    made = [_train(lab, paths)]
+    made = []
+    if lab.train is not None:
+        made.append(_program(lab.train, "train", (), paths, [_mount(paths.train_data, "/data")]))
     if lab.style is not None:
         made.append(_style(lab.style, paths))
-    if "train" in paths.outs:
-        made.append(_predict(lab, paths))
-    if "predict" in paths.outs:
-        made.append(_judge(lab, paths))
+    made += [_paired(check, lab, paths) for check in lab.paired]
+    if lab.predict is not None and "train" in paths.outs:
+        mounts = [_mount(paths.test_data, "/data"), _mount(paths.outs["train"], "/model")]
+        made.append(_program(lab.predict, "predict", ("train",), paths, mounts))
+    if lab.predictions is not None and "predict" in paths.outs:
+        made.append(_judge(lab, lab.predictions, paths))
     return made
 
 
@@ -67,7 +78,10 @@ def stage(lab: Lab, paths: Paths, name: str) -> Stage:
 
 def names(lab: Lab) -> tuple[str, ...]:
     """All stages of an attempt, in the order in which they are shown."""
-    return ("train", "predict", "style", "judge") if lab.style is not None else ("train", "predict", "judge")
+    found = [] if lab.train is None else ["train", "predict"]
+    found += [check.kind for check in lab.paired]
+    found += [] if lab.style is None else ["style"]
+    return tuple(found) if lab.train is None else (*found, "judge")
 
 
 def prepare(lab: Lab, cache: Path, secret: Path, runtime: Path) -> Stage:
@@ -82,16 +96,6 @@ def prepare(lab: Lab, cache: Path, secret: Path, runtime: Path) -> Stage:
         resources=Resources(cpus=1.0, memory=lab.data.memory),
         wall=lab.data.wall,
     )
-
-
-def _train(lab: Lab, paths: Paths) -> Stage:
-    mounts = [_mount(paths.train_data, "/data")]
-    return _program(lab.train, "train", (), paths, mounts)
-
-
-def _predict(lab: Lab, paths: Paths) -> Stage:
-    mounts = [_mount(paths.test_data, "/data"), _mount(paths.outs["train"], "/model")]
-    return _program(lab.predict, "predict", ("train",), paths, mounts)
 
 
 def _program(program: Program, name: str, needs: tuple[str, ...], paths: Paths, mounts: list[dict[str, Any]]) -> Stage:
@@ -120,8 +124,49 @@ def _style(check: StyleCheck, paths: Paths) -> Stage:
     return Stage(name="style", needs=(), spec=spec, resources=OURS, wall=OUR_WALL)
 
 
-def _judge(lab: Lab, paths: Paths) -> Stage:
-    predictions = lab.predictions
+def _paired(check: TestsCheck | NotebookCheck, lab: Lab, paths: Paths) -> Stage:
+    """Our side: the harness and the master copy, no student code. The peer: the hand-in, nothing of the tests."""
+    shared = [_mount(HARNESS, JUDGE)]
+    if paths.train_data.is_dir():
+        shared.append(_mount(paths.train_data, "/data"))
+    script, rules = _program_of(check, lab)
+    argv = ["python", "-I", f"{JUDGE}/{script}", "--lab", "/lab", "--out", f"/out/{FIGURES[check.kind]}"]
+    argv += ["--rules", json.dumps(rules, ensure_ascii=False)]
+    peer = check.peer
+    spec = _spec(paths.runtime, argv, None, [*shared, _mount(lab.folder, "/lab")], _limits())
+    theirs = _spec(paths.runtime, ["python", "-I", f"{JUDGE}/peer.py"], paths.tree, shared, {})
+    spec["peer"] = {
+        **{key: theirs[key] for key in ("argv", "cwd", "work", "mounts", "runtime")},
+        "environment": {"PYTHONHASHSEED": "0"},
+        "resources": {"cpus": peer.resources.cpus, "memory": peer.resources.memory},
+        "limits": {
+            "cpu": None,
+            "processes": peer.processes,
+            "output_total": peer.output_total,
+            "disk": peer.disk,
+            "inodes": peer.inodes,
+            "tmp": peer.tmp,
+        },
+    }
+    whole = Resources(
+        cpus=max(1.0, peer.resources.cpus), memory=peer.resources.memory + OUR_SIDE, gpus=peer.resources.gpus
+    )
+    return Stage(name=check.kind, needs=(), spec=spec, resources=whole, wall=check.seconds_total + PAIRED_MARGIN)
+
+
+def _program_of(check: TestsCheck | NotebookCheck, lab: Lab) -> tuple[str, dict[str, Any]]:
+    """The script of our side, and the rules it is told."""
+    rules: dict[str, Any] = {
+        "seconds": check.seconds,
+        "seconds_start": check.seconds_start,
+        "seconds_total": check.seconds_total,
+    }
+    if isinstance(check, TestsCheck):
+        return "run_tests.py", {**rules, "files": list(check.files), "path": check.path}
+    return "notebook_run.py", {**rules, "master": check.master, "file": check.file}
+
+
+def _judge(lab: Lab, predictions: Predictions, paths: Paths) -> Stage:
     rules = {
         "metrics": sorted({check.metric for check in lab.metric_checks}),
         "kind": lab.metric_checks[0].rule.column,
