@@ -1,6 +1,6 @@
 """Public fakes and factories, imported by tests and the demo only.
 
-platform = make_platform(tmp_path)              # store in memory, FakeClock
+platform = make_platform(tmp_path)              # fresh store, FakeClock
 cohort = make_cohort(platform, cpu_hours=2)
 student = make_student(platform, cohort)
 engine = FakeEngine(platform.clock)
@@ -22,4 +22,5 @@ from qianka.testing.factories import make_person as make_person
 from qianka.testing.factories import make_platform as make_platform
 from qianka.testing.factories import make_student as make_student
 from qianka.testing.factories import make_submission as make_submission
-from qianka.testing.factories import memory_store as memory_store
+from qianka.testing.stores import fresh_store as fresh_store
+from qianka.testing.stores import memory_store as memory_store

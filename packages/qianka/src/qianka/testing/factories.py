@@ -23,24 +23,18 @@ from qianka.settings import Settings
 from qianka.store.session import Store
 from qianka.store.tables import Attempt, Base, Cohort, Enrollment, Job, Lab, Person, Submission
 from qianka.testing.clock import FakeClock
+from qianka.testing.stores import fresh_store
 
 _numbers = itertools.count(1)
 _Row = TypeVar("_Row", bound=Base)
 
 
-def memory_store() -> Store:
-    """A fresh database in memory with all tables, for any number of threads of this process. Close it."""
-    store = Store(f"sqlite:///file:/{secrets.token_hex(8)}?vfs=memdb&uri=true")
-    Base.metadata.create_all(store.engine)
-    return store
-
-
 def make_platform(
     data_dir: Path, *, store: Store | None = None, clock: Clock | None = None, **settings: Any
 ) -> Platform:
-    """A platform on `data_dir` with a store in memory and a fake clock; `settings` by field name."""
+    """A platform on `data_dir` with a fresh store and a fake clock; `settings` by field name."""
     platform = Platform(
-        settings=Settings(data_dir=str(data_dir), **settings), store=store or memory_store(), clock=clock or FakeClock()
+        settings=Settings(data_dir=str(data_dir), **settings), store=store or fresh_store(), clock=clock or FakeClock()
     )
     platform.folders.make()
     return platform

@@ -6,13 +6,15 @@ from typing import Any, Literal
 
 from alembic import context
 from qianka.store.tables import Base
-from qianka.store.types import Instant
+from qianka.store.types import Instant, Prose
 
 
 def render_item(kind: str, item: Any, _: Any) -> str | Literal[False]:
     """A migration must not change with the code: our column types are written as what they are in SQL."""
     if kind == "type" and isinstance(item, Instant):
         return "sa.DateTime()"
+    if kind == "type" and isinstance(item, Prose):
+        return "sa.String()"
     return False
 
 

@@ -1,4 +1,4 @@
-"""The declarative base: JSON for dicts and lists, Instant for times, one naming rule for constraints."""
+"""The declarative base: JSON for dicts and lists, Instant for times, 64 bits for integers, one naming rule."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import JSON, MetaData
 from sqlalchemy.orm import DeclarativeBase
 
-from qianka.store.types import Instant
+from qianka.store.types import Instant, Prose, whole_number
 
 
 class Base(DeclarativeBase):
@@ -23,4 +23,10 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
-    type_annotation_map = {datetime: Instant, dict[str, Any]: JSON, list[Any]: JSON}
+    type_annotation_map = {
+        datetime: Instant,
+        dict[str, Any]: JSON,
+        list[Any]: JSON,
+        int: whole_number(),
+        str: Prose,
+    }
