@@ -75,11 +75,22 @@ def show(platform: Platform, caller: Caller, cohort_slug: str, login: str | None
 
 
 def admit(
-    session: Session, platform: Platform, cohort: Cohort, person_id: int, resources: Resources, wall_limit: float
+    session: Session,
+    platform: Platform,
+    cohort: Cohort,
+    person_id: int,
+    resources: Resources,
+    wall_limit: float,
+    held: tuple[float | None, int | None] = (None, None),
 ) -> None:
-    """Raises OverLimit when a job would not fit what is left, saying how much there is and until when."""
+    """Raises OverLimit when a job would not fit what is left, saying how much there is and until when.
+
+    Counted are the cores and cards of all nodes together, or `held` (cores, cards) where it says more.
+    """
     budget = budget_of(session, platform, cohort, person_id)
-    for name, account, count in (("CPU", budget.cpu, resources.cpus), ("GPU", budget.gpu, float(resources.gpus))):
+    cpus = resources.all_cpus if held[0] is None else held[0]
+    gpus = resources.all_gpus if held[1] is None else held[1]
+    for name, account, count in (("CPU", budget.cpu, cpus), ("GPU", budget.gpu, float(gpus))):
         asked = count * wall_limit / _HOUR
         left = account.left
         if left is None or asked == 0 or asked <= left + 1e-9:

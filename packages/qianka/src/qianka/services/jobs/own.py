@@ -10,10 +10,10 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from qianka.domain.jobs import JobKind
-from qianka.domain.resources import Label, Node, Resources
-from qianka.errors import BadInput, Forbidden, NotFound, Refused, Text
-from qianka.policy.place import never_fits
+from qianka.domain.resources import Label, Resources
+from qianka.errors import BadInput, Forbidden, NotFound, Text
 from qianka.services import access, audit, budgets, nodes
+from qianka.services.jobs import asks
 from qianka.services.jobs.stages import submit_stage
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import jobs as repo
@@ -45,69 +45,75 @@ class JobRequest:
     label: Label = Label.NORMAL
     wall: float = 600.0
     environment: dict[str, str] = field(default_factory=dict)
+    torchrun: bool | None = None
+    """None: for a script on several nodes"""
+    sbatch: tuple[str, ...] = ()
+    """options of sbatch, as on a command line"""
+    container: tuple[str, str] | None = None
+    """(kind, image)"""
     key: str | None = None
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A request that was looked at in full: what its job will be, and nothing is stored yet."""
+
+    request: JobRequest
+    cohort: Cohort | None
+    name: str
+    spec: dict[str, Any]
+    held: tuple[float | None, int | None]
 
 
 def submit(platform: Platform, caller: Caller, request: JobRequest) -> Job:
     """Queue a job of the caller.
 
-    Raises BadInput (what is asked makes no sense), Refused (no machine is that large), Forbidden
-    (not active in the cohort, or the label is not theirs), OverLimit (budget), NotFound.
+    Raises BadInput (what is asked makes no sense), Refused (no machine is that large, or the engine does
+    not do that), Forbidden (not active in the cohort, or the label is not theirs), OverLimit (budget), NotFound.
     """
-    if caller.person_id is None:
-        raise Forbidden(Text("平台自身不能提交任务", "the platform itself submits no jobs of its own"))
-    argv = _argv(request)
-    _check(request, argv)
-    check_fits(nodes.known(platform), request.resources)
     with platform.store.transaction() as session:
         key = None if request.key is None else f"person:{caller.person_id}:{request.key}"
         existing = None if key is None else repo.by_key(session, key)
         if existing is not None:
             return existing
-        cohort = _cohort(session, caller, request.cohort)
-        _may_label(session, caller, cohort, request.label)
-        if cohort is not None:
-            budgets.admit(session, platform, cohort, caller.person_id, request.resources, request.wall)
+        found = admit(session, platform, caller, request)
         job = submit_stage(
             session,
             platform,
             key=key,
-            person_id=caller.person_id,
-            cohort_id=cohort.id if cohort else None,
+            person_id=caller.person_id or 0,
+            cohort_id=found.cohort.id if found.cohort else None,
             kind=JobKind.RUN,
-            name=request.name or argv[0].rsplit("/", 1)[-1],
-            spec=_spec(platform, request, argv),
-            resources=request.resources,
+            name=found.name,
+            spec=found.spec,
+            resources=found.request.resources,
             wall_limit=float(request.wall),
             label=request.label,
         )
+        job.held_cpus, job.held_gpus = found.held
         audit.record(session, platform, caller, "job.submit", f"job:{job.id}")
     platform.wake_worker()
     return job
 
 
-def check_fits(machines: list[Node], resources: Resources) -> None:
-    """Raises Refused, naming the largest machine, when no machine could ever run it."""
-    if never_fits(machines, resources) is None:
-        return
-    largest = max(machines, key=lambda n: (len(n.cards), len(n.cores), n.memory))
-    has = (len(largest.cores), largest.memory / (1 << 30), len(largest.cards))
-    raise Refused(
-        Text(
-            f"没有一台机器有这么多资源：要 {resources.cpus:g} 核、{resources.memory / (1 << 30):.1f} GiB、"
-            f"{resources.gpus} 张卡",
-            f"no machine is that large: {resources.cpus:g} cores, {resources.memory / (1 << 30):.1f} GiB and "
-            f"{resources.gpus} cards were asked for",
-        ),
-        Text(
-            f"最大的一台有 {has[0]} 核、{has[1]:.1f} GiB、{has[2]} 张卡；请减少后再提交",
-            f"the largest has {has[0]} cores, {has[1]:.1f} GiB and {has[2]} cards: ask for less",
-        ),
-        reason="impossible",
-        cores=has[0],
-        memory=largest.memory,
-        cards=has[2],
-    )
+def admit(session: Session, platform: Platform, caller: Caller, request: JobRequest) -> Admitted:
+    """Everything that is looked at before a job of the caller is made; raises as `submit` does."""
+    if caller.person_id is None:
+        raise Forbidden(Text("平台自身不能提交任务", "the platform itself submits no jobs of its own"))
+    argv = _argv(request)
+    _check(request, argv)
+    request = asks.settled(platform, caller, request)
+    machines = nodes.known(platform)
+    asks.check_fits(machines, request.resources)
+    argv, torchrun = asks.launched(platform, request, argv)
+    cohort = _cohort(session, caller, request.cohort)
+    _may_label(session, caller, cohort, request.label)
+    held = asks.held(machines, request.resources)
+    if cohort is not None:
+        budgets.admit(session, platform, cohort, caller.person_id, request.resources, request.wall, held)
+    name = request.name or (request.script or argv[0]).rsplit("/", 1)[-1]
+    keys = asks.keys_of(request, cohort.slug if cohort else None, torchrun)
+    return Admitted(request, cohort, name, {**_spec(platform, request, argv), **keys}, held)
 
 
 def _argv(request: JobRequest) -> list[str]:
@@ -192,7 +198,8 @@ def _spec(platform: Platform, request: JobRequest, argv: list[str]) -> dict[str,
         "work": work,
         "volume": "folder",
         "runtime": str(folders.runtime) if has_runtime else None,
-        "network": "none",
+        # Processes on several nodes have to reach each other.
+        "network": "host" if request.resources.nodes > 1 else "none",
     }
 
 

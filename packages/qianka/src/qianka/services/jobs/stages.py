@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -56,6 +57,8 @@ def submit_stage(
         cpus=resources.cpus,
         memory=resources.memory,
         gpus=resources.gpus,
+        nodes=resources.nodes,
+        exclusive=resources.exclusive,
         wall_limit=wall_limit,
         continues=continues,
         charged=charged,
@@ -95,7 +98,7 @@ def complete(
         "job": job_id,
         "kind": kind.value,
         "name": name,
-        "resources": {"cpus": resources.cpus, "memory": resources.memory, "gpus": resources.gpus},
+        "resources": asdict(resources),
         "label": label.value,
     }
     whole["limits"] = {**default_limits(resources), **spec.get("limits", {}), "wall": wall_limit}
