@@ -8,6 +8,8 @@ from qianka.jobdir.codec import FormatError
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
 STREAMS = ("stdout", "stderr")
+PEER_STREAMS = ("peer.stdout", "peer.stderr")
+"""of the other side of a paired run"""
 
 
 def job_dir(jobs_root: str | os.PathLike[str], job: str) -> str:
@@ -39,7 +41,7 @@ def runs(directory: str | os.PathLike[str]) -> list[int]:
 
 
 def log_path(directory: str | os.PathLike[str], run: int, stream: str) -> str:
-    """Where the head, in the end all that is kept, of `stdout` or `stderr` lies."""
-    if stream not in STREAMS:
+    """Where the head, in the end all that is kept, of `stdout` or `stderr` lies (`peer.stdout` for a peer's)."""
+    if stream not in STREAMS and stream not in PEER_STREAMS:
         raise FormatError(f"{stream!r} is neither stdout nor stderr")
     return os.path.join(run_dir(directory, run), stream + ".log")

@@ -26,6 +26,8 @@ LIMITS: dict[str, Any] = {
 LEVELS = ("none", "degraded", "full")
 KINDS = ("run", "grade", "reference")
 CONTAINERS = ("apptainer", "docker", "podman")
+PEER = ("argv", "cwd", "environment", "work", "mounts", "runtime", "resources", "limits")
+"""what a peer says for itself; all else is the job's"""
 BACKENDS = ("bubblewrap", "none")
 
 
@@ -55,7 +57,41 @@ def filled(job: dict[str, Any]) -> dict[str, Any]:
     _check_words(full)
     _check_engine_words(full)
     _check_numbers(full)
+    full["peer"] = _filled_peer(full, _table(job, "peer")) if job.get("peer") is not None else None
     return full
+
+
+def sides(job: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Both sides of a filled paired job, each as a job of its own: ours, and the peer's.
+
+    `resources` are those of the whole: the peer's memory is its part of them, the rest is ours; the cores are
+    shared, since the two take turns.
+    """
+    peer = job["peer"]
+    ours = {**job, "peer": None, "resources": {**job["resources"], "gpus": 0}}
+    ours["resources"]["memory"] -= peer["resources"]["memory"]
+    # Its /out is nobody's to keep, so the kernel may bound it.
+    return ours, {**job, **peer, "peer": None, "volume": "tmpfs", "network": "none"}
+
+
+def _filled_peer(job: dict[str, Any], peer: dict[str, Any]) -> dict[str, Any]:
+    """The peer of a filled job, with its defaults: nothing of the job's own is handed on but time and cores."""
+    given: dict[str, Any] = {"cwd": "/out", "environment": {}, "work": None, "mounts": [], "runtime": None, **peer}
+    whole = job["resources"]
+    given["resources"] = {**whole, "memory": whole["memory"] // 2, **_table(peer, "resources"), "gpus": whole["gpus"]}
+    # One clock for both, and none of the two may outlive it.
+    given["limits"] = {**LIMITS, **_table(peer, "limits"), "wall": job["limits"]["wall"], "grace": 0.0}
+    _need(set(given) == set(PEER), "peer")
+    side = {**job, **given}
+    try:
+        _check_words(side)
+        _check_numbers(side)
+    except FormatError as error:
+        raise FormatError(f"{error} (in peer)") from None
+    _need(whole["nodes"] == 1, "peer, in a job of several nodes:")
+    _need(given["resources"]["memory"] < whole["memory"], "peer.resources.memory")
+    _need(given["resources"]["cpus"] <= whole["cpus"], "peer.resources.cpus")
+    return given
 
 
 def below(level: str, minimum: str) -> bool:
