@@ -110,8 +110,12 @@ class Group:
         return True
 
 
-def make(name: str, *, memory: int, processes: int, cpus: float, root: str = "/") -> Group:
+def make(
+    name: str, *, memory: int, processes: int, cpus: float, root: str = "/", together: bool = True
+) -> Group:
     """A fresh group below our own, with its bounds set: `memory` bytes, `processes`, `cpus` cores.
+
+    `together`: where the kernel can, one process that is out of memory takes all others of its group with it.
 
     Raises GroupError when this machine, or this user, has none.
     """
@@ -120,7 +124,9 @@ def make(name: str, *, memory: int, processes: int, cpus: float, root: str = "/"
         if layout.version == 2:
             from qianka.sandbox.cgroup_v2 import make_v2
 
-            return make_v2(layout.folders[""], name, memory=memory, processes=processes, cpus=cpus)
+            return make_v2(
+                layout.folders[""], name, memory=memory, processes=processes, cpus=cpus, together=together
+            )
         if layout.version == 1:
             from qianka.sandbox.cgroup_v1 import make_v1
 

@@ -49,7 +49,9 @@ class GroupV2(Group):
             super().kill()
 
 
-def make_v2(own: str, name: str, *, memory: int, processes: int, cpus: float) -> GroupV2:
+def make_v2(
+    own: str, name: str, *, memory: int, processes: int, cpus: float, together: bool = True
+) -> GroupV2:
     """The group, beside our leaf. Raises OSError when it cannot be made or bounded."""
     base = prepare(own)
     folder = f"{base}/{name}"
@@ -59,7 +61,7 @@ def make_v2(own: str, name: str, *, memory: int, processes: int, cpus: float) ->
         group.write("", "memory.max", memory)
         # Absent in a kernel without swap accounting, or older than 4.19.
         group.write_if_there("", "memory.swap.max", 0)
-        group.write_if_there("", "memory.oom.group", 1)
+        group.write_if_there("", "memory.oom.group", int(together))
         group.write("", "pids.max", processes)
         group.cpu_quota = group.write_if_there("", "cpu.max", f"{max(1000, int(cpus * PERIOD))} {PERIOD}")
     except OSError:

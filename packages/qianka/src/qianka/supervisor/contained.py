@@ -26,7 +26,7 @@ def contained_plan(job: dict[str, Any], fence: dict[str, Any], options: Options,
     if found is None:
         raise Unfit("bubblewrap is not installed, or does not run")
     path, version = found
-    uid = options.uid if options.uid is not None else _spare_uid(rights)
+    uid = options.uid if options.uid is not None else spare_uid(rights, peer=options.out is not None)
     volume = _volume(job, options, rights, version)
     cards = devices.real_cards(fence.get("cards") or [])
     setup = bubblewrap.Setup(version)
@@ -36,12 +36,12 @@ def contained_plan(job: dict[str, Any], fence: dict[str, Any], options: Options,
     seen = dict(job)
     if job["runtime"]:
         seen["runtime"] = runtime.inside(job["runtime"], ["/work", "/out", *(m["target"] for m in job["mounts"])])
-    setup.binds = _binds(job, seen["runtime"], options.stage)
+    setup.binds = binds(job, seen["runtime"], options.stage)
     setup.environment = environment.variables(
         seen, options.run, fence.get("cards") or [], temporary=bubblewrap.TEMPORARY, out="/out"
     )
     if cards:
-        setup.devices = devices.arguments(cards, _listing("/dev"), os.listdir("/sys/devices"))
+        setup.devices = devices.arguments(cards, listing("/dev"), os.listdir("/sys/devices"))
     argv = list(job["argv"])
     if argv[0] == "python" and not job["runtime"]:
         argv[0] = "/usr/bin/python3"
@@ -104,7 +104,7 @@ def _volume(job: dict[str, Any], options: Options, rights: Rights, version: tupl
         kind = "staged"
     elif job["volume"] == "tmpfs" and not rights.is_root and version >= bubblewrap.HAS_SIZE:
         kind = "inside"
-    return Volume(options.directory, kind, job["limits"], rights)
+    return Volume(options.directory, kind, job["limits"], rights, options.out)
 
 
 def _place_of_out(volume: Volume, options: Options, uid: int | None) -> str | None:
@@ -118,7 +118,7 @@ def _place_of_out(volume: Volume, options: Options, uid: int | None) -> str | No
     return None
 
 
-def _binds(job: dict[str, Any], inside: str | None, stage: str | None) -> list[tuple[str, str, bool]]:
+def binds(job: dict[str, Any], inside: str | None, stage: str | None) -> list[tuple[str, str, bool]]:
     """What is mounted, parents before what lies in them. Below a stage the sources have neutral names."""
     binds: list[tuple[str, str, bool]] = []
     if job["runtime"]:
@@ -134,12 +134,13 @@ def _binds(job: dict[str, Any], inside: str | None, stage: str | None) -> list[t
     return sorted(binds, key=lambda bind: bind[1].count("/"))
 
 
-def _spare_uid(rights: Rights) -> int | None:
+def spare_uid(rights: Rights, *, peer: bool = False) -> int | None:
     """A uid for a run that root started without a launcher; an ordinary user has only their own."""
-    return 61_000 + os.getpid() % 1_000 if rights.is_root else None
+    return 61_000 + 2 * (os.getpid() % 500) + peer if rights.is_root else None
 
 
-def _listing(folder: str) -> list[str]:
+def listing(folder: str) -> list[str]:
+    """Names below /dev, with those of the capability nodes."""
     names = os.listdir(folder)
     caps = "nvidia-caps"
     return names + ([f"{caps}/{name}" for name in os.listdir(f"{folder}/{caps}")] if caps in names else [])

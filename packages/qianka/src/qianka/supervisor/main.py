@@ -9,7 +9,7 @@ import time
 from qianka.jobdir import beat, records, spec
 from qianka.jobdir.codec import FormatError
 from qianka.jobdir.files import read_json
-from qianka.jobdir.layout import STREAMS
+from qianka.jobdir.layout import PEER_STREAMS, STREAMS
 from qianka.jobdir.out import remove
 from qianka.jobdir.stream import Stream
 from qianka.sandbox import bounds
@@ -76,18 +76,51 @@ def _supervise(
 ) -> None:
     if options.fault is not None:
         raise plans.Unfit(options.fault)
-    contained = job["isolation"]["backend"] == "bubblewrap"
-    if not contained and (options.stage is not None or rights.lowered):
+    backend, known = _backend(job, options)
+    contained = backend == "bubblewrap"
+    if backend == "none" and (options.stage is not None or rights.lowered):
         # The program would get root's rights, at the wish of a service that has none.
         raise plans.Unfit("started by the launcher, a run needs a sandbox")
     if contained and options.bwrap is None:
         options.bwrap = _known_bubblewrap(options.directory)
-    group, why = plans.make_group(job, options.directory, options.run, rights)
+    if job["peer"] is not None:
+        from qianka.supervisor.paired import supervise_pair
+
+        supervise_pair(job, fence, options, rights, wake, outcome, known)
+        return
+    plan = prepare(job, fence, options, rights, outcome, known)
     try:
-        if contained:
+        watch = start(job, fence, options, rights, plan, outcome)
+        watch.until_end(wake)
+        watch.finish()
+    finally:
+        let_go(plan, rights)
+    conclude(job, watch, outcome)
+
+
+def prepare(
+    job: dict[str, Any],
+    fence: dict[str, Any],
+    options: Options,
+    rights: Rights,
+    outcome: Outcome,
+    known: dict[str, Any],
+) -> plans.Plan:
+    """Group and plan of a run, or of one side of it. Raises Unfit below the level that the job asks for."""
+    backend = job["isolation"]["backend"]
+    # A container engine makes the group itself.
+    is_ours = backend in ("bubblewrap", "none")
+    is_peer = options.out is not None
+    group, why = plans.make_group(job, options.directory, options.run, rights, is_peer) if is_ours else (None, "")
+    try:
+        if backend == "bubblewrap":
             from qianka.supervisor.contained import contained_plan
 
             plan = contained_plan(job, fence, options, rights, group is not None)
+        elif not is_ours:
+            from qianka.supervisor.in_container import container_plan
+
+            plan = container_plan(job, fence, options, rights, known)
         else:
             from qianka.supervisor.plain import plain_plan
 
@@ -99,19 +132,25 @@ def _supervise(
                 f"level {plan.level}, the job asks for {job['isolation']['minimum']}; missing: "
                 f"{', '.join(plan.missing)}" + (f" ({why})" if why else "")
             )
-        watch = _start(job, fence, options, rights, plan, outcome)
-        watch.until_end(wake)
-        watch.finish()
-    finally:
+    except _FAULTS:
         if group is not None:
             with rights.root:
                 group.remove()
-    _conclude(job, watch, outcome)
+        raise
+    return plan
 
 
-def _start(
+def let_go(plan: plans.Plan, rights: Rights) -> None:
+    """Nothing is left of a run, whatever happened."""
+    if plan.group is not None:
+        with rights.root:
+            plan.group.remove()
+
+
+def start(
     job: dict[str, Any], fence: dict[str, Any], options: Options, rights: Rights, plan: plans.Plan, outcome: Outcome
 ) -> Watch:
+    """Start what was planned. Raises SpawnError."""
     cards = real_cards(fence.get("cards") or [])
     plan.start.bounds = bounds.limits(job, grouped=plan.group is not None, cards=bool(cards))
     plan.start.cores = [int(core) for core in fence.get("cores") or []]
@@ -119,29 +158,40 @@ def _start(
         plan.start.groups = plan.group.enter_files()
     outcome.started = time.time()
     keep = min(int(job["limits"]["output"]), _MOST_KEPT)
-    streams = [Stream(options.directory, options.run, name, keep) for name in STREAMS]
+    is_peer = options.out is not None
+    streams = [Stream(options.directory, options.run, name, keep) for name in (PEER_STREAMS if is_peer else STREAMS)]
     with rights.root:
         process = children.start(plan.start)
     for descriptor in plan.opened:
         os.close(descriptor)
-    watch = Watch(job, options.run, options.directory, plan, process, rights)
+    watch = (plan.watch or Watch)(job, options.run, options.directory, plan, process, rights)
     watch.streams = {process.stdout: streams[0], process.stderr: streams[1]}
     watch.meter = Meter(plan.group, process.pid, job["resources"]["memory"])
-    watch.mirror = Mirror(os.path.join(options.directory, "runs", str(options.run)), rights)
     watch.seen.contained = plan.status is not None
     if cards:
         from qianka.supervisor.cards import CardMeter
 
         watch.cards = CardMeter(cards)
-    if plan.release is not None:
-        watch.let_begin()
-    beat.write_beat(options.directory, options.run, process.pid)
+    watch.let_begin()
+    outcome.level, outcome.missing = plan.level, plan.missing
+    if not is_peer:
+        watch.mirror = Mirror(os.path.join(options.directory, "runs", str(options.run)), rights)
+        beat.write_beat(options.directory, options.run, process.pid)
     return watch
 
 
-def _conclude(job: dict[str, Any], watch: Watch, outcome: Outcome) -> None:
+def conclude(job: dict[str, Any], watch: Watch, outcome: Outcome) -> None:
+    """State, figures and what was left, once nothing of the run lives any more."""
+    complete(job, watch)
+    outcome.wall = (watch.ended or time.monotonic()) - watch.began
+    outcome.out = watch.plan.volume.take()
+    outcome.end(*decide(watch.seen))
+    outcome.take(watch, list(watch.streams.values())[1].total)
+
+
+def complete(job: dict[str, Any], watch: Watch) -> None:
+    """Close the streams of a run that is over, and complete what was seen of it by the limits it had."""
     seen: Seen = watch.seen
-    stderr = list(watch.streams.values())[1]
     if seen.contained and not seen.told_exit:
         seen.complaint = watch.complaint()
     for stream in watch.streams.values():
@@ -150,13 +200,10 @@ def _conclude(job: dict[str, Any], watch: Watch, outcome: Outcome) -> None:
     seen.cpu_limit = job["limits"]["cpu"]
     seen.processes_limit = job["limits"]["processes"]
     seen.disk_limit = job["limits"]["disk"]
-    outcome.wall = (watch.ended or time.monotonic()) - watch.began
-    outcome.out = watch.plan.volume.take()
-    outcome.end(*decide(seen))
-    outcome.take(watch, stderr.total)
     if watch.plan.temporary is not None:
-        parent = os.open(os.path.dirname(watch.plan.temporary), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        remove(parent, "tmp")
+        folder, name = os.path.split(watch.plan.temporary)
+        parent = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        remove(parent, name)
         os.close(parent)
 
 
@@ -185,15 +232,32 @@ def _listen() -> int:
     return reader
 
 
+def _backend(job: dict[str, Any], options: Options) -> tuple[str, dict[str, Any]]:
+    """Which backend the run gets, and what the self-test knows of it; written into the job for what follows."""
+    backend = str(job["isolation"]["backend"])
+    known: dict[str, Any] = {}
+    if backend not in ("bubblewrap", "none"):
+        known = options.known or _report(options.directory)
+        if backend == "auto":
+            backend = str(known.get("backend") or "bubblewrap")
+            job["isolation"]["backend"] = backend
+    return backend, known
+
+
+def _report(directory: str) -> dict[str, Any]:
+    """What the platform's self-test has written; empty without it."""
+    data = os.path.dirname(os.path.dirname(directory))
+    try:
+        return dict(read_json(os.path.join(data, "run", "sandbox.json")))
+    except (OSError, FormatError, TypeError, ValueError):
+        return {}
+
+
 def _known_bubblewrap(directory: str) -> tuple[str, tuple[int, int, int]] | None:
     """What the platform's self-test found, so that not every run looks for it anew."""
     from qianka.sandbox.bubblewrap import parse_version
 
-    data = os.path.dirname(os.path.dirname(directory))
-    try:
-        known = read_json(os.path.join(data, "run", "sandbox.json"))
-    except (OSError, FormatError):
-        return None
+    known = _report(directory)
     path, version = known.get("bwrap"), parse_version(f"bubblewrap {known.get('bwrap_version')}")
     return (path, version) if isinstance(path, str) and version and os.access(path, os.X_OK) else None
 

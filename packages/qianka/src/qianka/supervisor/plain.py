@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 def plain_plan(job: dict[str, Any], fence: dict[str, Any], options: Options, rights: Rights) -> Plan:
     """How the run is started."""
-    volume = Volume(options.directory, "folder", job["limits"], rights)
+    volume = Volume(options.directory, "folder", job["limits"], rights, options.out)
     out = volume.open_folder(None)
     pairs = plain.places(job, out)
-    temporary = os.path.join(options.directory, "runs", str(options.run), "tmp")
+    name = "tmp" if options.out is None else "peer-tmp"
+    temporary = os.path.join(options.directory, "runs", str(options.run), name)
     os.mkdir(temporary, 0o700)
     words = environment.variables(job, options.run, fence.get("cards") or [], temporary=temporary, out=out)
     argv = [plain.real(word, pairs) for word in job["argv"]]

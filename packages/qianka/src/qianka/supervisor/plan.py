@@ -1,4 +1,4 @@
-"""From a job to the process that is started for it: what both backends share."""
+"""From a job to the process that is started for it: what all backends share."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from qianka.supervisor.child import Start
     from qianka.supervisor.rights import Rights
     from qianka.supervisor.volume import Volume
+    from qianka.supervisor.watch import Watch
 
 
 class Unfit(Exception):
@@ -35,19 +36,29 @@ class Plan:
         self.opened: list[int] = []
         """descriptors to close once the process is started"""
         self.temporary: str | None = None
+        self.watch: type[Watch] | None = None
+        """how it is watched, where not as usual"""
+
+    def hand_over(self, descriptor: int) -> None:
+        """Let the run inherit a descriptor; ours is closed once it is started."""
+        self.start.inherited = [*self.start.inherited, descriptor]
+        self.opened = [*self.opened, descriptor]
 
 
-def make_group(job: dict[str, Any], directory: str, run: int, rights: Rights) -> tuple[cgroup.Group | None, str]:
-    """The run's control group, or None and the reason."""
+def make_group(
+    job: dict[str, Any], directory: str, run: int, rights: Rights, peer: bool = False
+) -> tuple[cgroup.Group | None, str]:
+    """The run's control group, or None and the reason. `peer`: that of the other side of a paired run."""
     # Two platforms on one machine may use one job id: a restored copy of a data directory, or tests.
     place = os.stat(directory).st_ino
     try:
         with rights.root:
             return cgroup.make(
-                f"{cgroup.PREFIX}{job['job']}-{place:x}-{run}",
+                f"{cgroup.PREFIX}{job['job']}-{place:x}-{run}" + ("-peer" if peer else ""),
                 memory=job["resources"]["memory"],
                 processes=job["limits"]["processes"],
                 cpus=job["resources"]["cpus"],
+                together=not peer,
             ), ""
     except cgroup.GroupError as error:
         return None, str(error)

@@ -29,6 +29,8 @@ class Outcome:
         self.missing: list[str] = []
         self.out: dict[str, Any] = {"files": 0, "bytes": 0, "refused": []}
         self.figures: dict[str, Any] = {}
+        self.peer: dict[str, Any] | None = None
+        """what the other side of a paired run ended with"""
 
     def know(self, job: dict[str, Any], fence: dict[str, Any]) -> None:
         """Once job.json and fence.json are read."""
@@ -40,18 +42,23 @@ class Outcome:
 
     def take(self, watch: Watch, stderr: int) -> None:
         """The figures of a run that took place."""
-        seen = watch.seen
-        self.figures = {
-            "exit_code": seen.code,
-            "signal": seen.signal,
-            "cpu": None if seen.cpu is None else round(seen.cpu, 4),
-            "peak_memory": seen.memory_peak,
-            "peak_card_memory": watch.cards.peak if watch.cards is not None else None,
-            "measured": dict(watch.meter.measured),
-            "output": {"stdout": watch.total - stderr, "stderr": stderr},
-            "left_after": watch.left,
-            "pids_denied": seen.forks_denied,
-        }
+        self.figures = figures_of(watch, stderr)
+
+
+def figures_of(watch: Watch, stderr: int) -> dict[str, Any]:
+    """What was measured of a run, or of one side of it. `stderr`: bytes of that stream."""
+    seen = watch.seen
+    return {
+        "exit_code": seen.code,
+        "signal": seen.signal,
+        "cpu": None if seen.cpu is None else round(seen.cpu, 4),
+        "peak_memory": seen.memory_peak,
+        "peak_card_memory": watch.cards.peak if watch.cards is not None else None,
+        "measured": dict(watch.meter.measured),
+        "output": {"stdout": watch.total - stderr, "stderr": stderr},
+        "left_after": watch.left,
+        "pids_denied": seen.forks_denied,
+    }
 
 
 def result_of(outcome: Outcome) -> dict[str, Any]:
@@ -88,6 +95,8 @@ def result_of(outcome: Outcome) -> dict[str, Any]:
         "disturbed": None,
     }
     result.update(outcome.figures)
+    if outcome.peer is not None:
+        result["peer"] = outcome.peer
     if result["cpu"] is not None and result["cpu"] > 0.5:
         # 1.0 for a program that computes on one core all the time; more when it had to wait for the core.
         result["disturbed"] = round(wall / result["cpu"], 4)

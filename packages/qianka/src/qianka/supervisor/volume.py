@@ -28,9 +28,12 @@ _EPERM = 1
 class Volume:
     """/out of one run; `kind` is staged, inside or folder."""
 
-    def __init__(self, directory: str, kind: str, limits: dict[str, Any], rights: Rights) -> None:
+    def __init__(
+        self, directory: str, kind: str, limits: dict[str, Any], rights: Rights, kept: str | None = None
+    ) -> None:
+        """`kept`: where it is kept instead of JOBDIR/out."""
         self.kind = kind
-        self.kept = os.path.join(directory, "out")
+        self.kept = kept or os.path.join(directory, "out")
         self.full = False
         self.descriptor: int | None = None
         self._limits = limits
@@ -43,9 +46,10 @@ class Volume:
             if self._rights.lowered and os.fstat(parent).st_uid != self._rights.owner[0]:
                 # What follows is done as root: only to what lies in a folder of the service's own.
                 raise PermissionError(_EPERM, "not the service's folder", os.path.dirname(self.kept))
-            if "out" not in os.listdir(parent):
-                os.mkdir("out", 0o755, dir_fd=parent)
-            self.descriptor = os.open("out", _FOLDER, dir_fd=parent)
+            name = os.path.basename(self.kept)
+            if name not in os.listdir(parent):
+                os.mkdir(name, 0o755, dir_fd=parent)
+            self.descriptor = os.open(name, _FOLDER, dir_fd=parent)
         finally:
             os.close(parent)
         if uid is not None:
@@ -77,6 +81,12 @@ class Volume:
                 return False
             time.sleep(0.001)
         return False
+
+    def attach_at(self, path: str, owner: tuple[int, int] | None) -> None:
+        """For `inside`: the tmpfs as it is reached at `path`, filled with what earlier runs left. Raises OSError."""
+        with self._rights.root:
+            self.descriptor = os.open(path, _FOLDER)
+            self._bring_in(self.descriptor, owner)
 
     def look(self) -> dict[str, float] | None:
         """{"limit", "measured"} when the bound that only looking enforces is broken, else None."""
@@ -113,6 +123,17 @@ class Volume:
         os.close(self.descriptor)
         self.descriptor = None
         return report.as_json()
+
+    def drop(self) -> None:
+        """Keep nothing of it. The run must be over."""
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
+        if self.kind == "folder" and os.path.lexists(self.kept):
+            parent = os.open(os.path.dirname(self.kept), _FOLDER)
+            with self._rights.root:
+                pickup.remove(parent, os.path.basename(self.kept))
+            os.close(parent)
 
     def _swap_in(self, source: int, report: pickup.Report) -> None:
         """Copy beside JOBDIR/out, then put the copy in its place: a crash leaves the old or the new."""

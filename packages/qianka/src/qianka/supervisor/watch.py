@@ -33,11 +33,12 @@ class Watch:
     """One run, from the moment its process exists until nothing of it is left."""
 
     def __init__(self, job: dict[str, Any], run: int, directory: str, plan: Plan, child: Child, rights: Rights) -> None:
+        self.job = job
         self.limits = job["limits"]
         self.directory, self.run = directory, run
         self.plan, self.child, self.rights = plan, child, rights
         self.meter: Meter
-        self.mirror: Mirror
+        self.mirror: Mirror | None = None
         self.cards: CardMeter | None = None
         self.seen = Seen()
         self.streams: dict[int, Stream] = {}
@@ -45,32 +46,74 @@ class Watch:
         self.began = time.monotonic()
         self.ended: float | None = None
         self.left = 0
+        self.closed = False
+        """a peer that was there until our side had ended"""
+        self.outlives_memory = False
+        """goes on when the kernel ends one of its processes for want of memory"""
         self.init: int | None = None
         """the sandbox's first process, seen from outside"""
         self._told = b""
         self._kill_at: float | None = None
         self._next_second = 1.0
 
-    def until_end(self, wake: int) -> None:
-        """Returns when the process has ended. `wake`: becomes readable when a signal came."""
+    def until_end(self, wake: int, peer: Watch | None = None) -> None:
+        """Returns when the process has ended. `wake`: becomes readable when a signal came.
+
+        `peer`: the other side of a paired run, looked after meanwhile; it may end before.
+        """
         poller = select.poll()
-        descriptors = [*self.streams, wake, *(d for d in (self.plan.status, self.child.watch) if d is not None)]
-        for descriptor in descriptors:
+        poller.register(wake, select.POLLIN)
+        sides = [self] if peer is None else [self, peer]
+        owner = {descriptor: side for side in sides for descriptor in side.descriptors()}
+        for descriptor in owner:
             poller.register(descriptor, select.POLLIN)
         while self.ended is None:
-            pause = self.meter.pause() if self.child.watch is not None else 0.02
-            for descriptor, _ in poller.poll(pause * 1000):
-                if descriptor == self.child.watch:
-                    self._notice_end()
-                elif descriptor == wake:
+            for descriptor, _ in poller.poll(min(side.pause() for side in sides) * 1000):
+                if descriptor == wake:
                     os.read(wake, 100)
                     self.stop("cancelled")
-                elif not self._read(descriptor):
+                elif not owner[descriptor].hear(descriptor):
+                    poller.unregister(descriptor)
+            for side in sides:
+                side.look()
+
+    def leave(self, patience: float) -> None:
+        """Let a peer go whose other side has ended: a moment to go by itself, then its end."""
+        until = time.monotonic() + patience
+        poller = select.poll()
+        for descriptor in self.descriptors() if self.ended is None else ():
+            poller.register(descriptor, select.POLLIN)
+        while self.ended is None:
+            self.closed = True
+            if time.monotonic() >= until:
+                self.kill()
+            for descriptor, _ in poller.poll(20):
+                if not self.hear(descriptor):
                     poller.unregister(descriptor)
             if self.child.watch is None:
                 self._notice_end()
-            if self.ended is None:
-                self._tick(time.monotonic() - self.began)
+
+    def descriptors(self) -> list[int]:
+        """Where something may be heard of it."""
+        return [*self.streams, *(d for d in (self.plan.status, self.child.watch) if d is not None)]
+
+    def pause(self) -> float:
+        """Seconds after which to look without having heard anything."""
+        return self.meter.pause() if self.child.watch is not None else 0.02
+
+    def hear(self, descriptor: int) -> bool:
+        """Take what there is to be heard; False when nothing more will come."""
+        if descriptor == self.child.watch:
+            self._notice_end()
+            return self.ended is None
+        return self._read(descriptor)
+
+    def look(self) -> None:
+        """Limits, beat, the wish to cancel; whether it has ended where the system does not tell."""
+        if self.ended is None and self.child.watch is None:
+            self._notice_end()
+        if self.ended is None:
+            self._tick(time.monotonic() - self.began)
 
     def let_begin(self) -> None:
         """For a volume inside the sandbox: reach it, then let the command begin."""
@@ -138,7 +181,8 @@ class Watch:
         self.seen.cpu, self.seen.memory_peak = self.meter.cpu(), self.meter.peak()
         self.plan.volume.look()
         self.seen.disk_full = self.plan.volume.full
-        self.mirror.copy(self.plan.volume)
+        if self.mirror is not None:
+            self.mirror.copy(self.plan.volume)
         if group is not None:
             with self.rights.root:
                 group.remove()
@@ -202,7 +246,7 @@ class Watch:
         if memory is not None:
             self.stop("out_of_memory", self.meter.memory_limit, memory)
         group = self.plan.group
-        if group is not None and group.out_of_memory_kills():
+        if group is not None and not self.outlives_memory and group.out_of_memory_kills():
             # Version 1 ends one process of a full group; what is left of the run cannot go on in earnest.
             self.stop("out_of_memory", self.meter.memory_limit, group.memory_peak())
         if self.limits["cpu"] is not None:
@@ -221,15 +265,20 @@ class Watch:
         touch_beat(self.directory, self.run)
         for stream in self.streams.values():
             stream.show()
-        self.mirror.copy(self.plan.volume)
+        if self.mirror is not None:
+            self.mirror.copy(self.plan.volume)
         if self.cards is not None:
-            self.cards.look(descendants(self.child.pid))
+            self.cards.look(self._tree())
         if records.cancel_asked(self.directory):
             self.stop("cancelled")
         fence = records.read_fence(self.directory)
         if fence is not None and fence.get("run") != self.run:
             # Given up for lost and started again elsewhere: this run's result counts no more.
             self.stop("cancelled")
+
+    def _tree(self) -> list[int]:
+        """Processes of the run, seen from outside."""
+        return descendants(self.child.pid)
 
     def _terminate(self) -> None:
         with self.rights.root:

@@ -92,8 +92,11 @@ class Link:
         self.answers = 0
         """how many values or exceptions of the student's code have come in"""
 
-    def ask(self, do: str, seconds: float, **fields: Any) -> dict[str, Any]:
-        """One request; the answer's `ok` table, raw. Raises PeerError; wire.Nonsense when it cannot be written."""
+    def ask(self, do: str, seconds: float, *, grace: float = 0.0, **fields: Any) -> dict[str, Any]:
+        """One request; the answer's `ok` table, raw. Raises PeerError; wire.Nonsense when it cannot be written.
+
+        `grace`: seconds that the code gets after a KeyboardInterrupt at the limit, before its process is ended.
+        """
         if self._gone is not None:
             raise Gone(self._gone)
         self._number += 1
@@ -101,7 +104,7 @@ class Link:
         end = time.monotonic() + seconds
         try:
             self._send(line, end)
-            answer = self._answer(end)
+            answer = self._patient_answer(end, grace)
         except TimeoutError:
             self.restart()
             raise TimedOut(seconds) from None
@@ -159,6 +162,15 @@ class Link:
             except OSError as error:
                 self._lose("the other side has closed the connection")
                 raise Gone(str(self._gone)) from error
+
+    def _patient_answer(self, end: float, grace: float) -> dict[str, Any]:
+        try:
+            return self._answer(end)
+        except TimeoutError:
+            if not grace:
+                raise
+            self.interrupt()
+            return self._answer(end + grace)
 
     def _answer(self, end: float) -> dict[str, Any]:
         """The answer to the newest request; those to earlier ones, which came too late, are skipped."""
