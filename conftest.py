@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytest_plugins = ["qianka.testing.databases"]
+
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip, with the reason, what this machine cannot do."""

@@ -10,13 +10,17 @@ from qianka.services.platform import Platform
 from qianka.settings import Settings
 from qianka.store.session import Store
 from qianka.store.tables import Base
+from qianka.testing.stores import fresh_store
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """A fresh SQLite database with all tables."""
-    store = Store(f"sqlite:///{tmp_path / 'qianka.db'}")
-    Base.metadata.create_all(store.engine)
+def store(tmp_path: Path, database: str) -> Iterator[Store]:
+    """A fresh database with all tables: SQLite in a file, or PostgreSQL where the suite runs on both."""
+    if database == "sqlite":
+        store = Store(f"sqlite:///{tmp_path / 'qianka.db'}")
+        Base.metadata.create_all(store.engine)
+    else:
+        store = fresh_store()
     yield store
     store.close()
 

@@ -1,0 +1,113 @@
+"""The databases that the suites run on: SQLite, and a PostgreSQL server that this test run starts for itself.
+
+A pytest plugin. `--databases sqlite` leaves PostgreSQL out. One server a run, shared by all xdist
+workers, started by the first test that needs it and removed at the end; a fresh database a test.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from qianka.store.session import Store
+from qianka.testing.postgres import PostgresServer, programs
+from qianka.testing.stores import Source
+
+SUITES = tuple(f"packages/qianka/tests/{name}" for name in ("store", "services", "worker"))
+"""the folders whose tests run on both"""
+_PLACE = "QIANKA_TEST_POSTGRES"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--databases", default="sqlite,postgresql", help="databases that the SQL suites run on")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "sqlite_only: about SQLite, or about no database: not run on the others")
+    if not hasattr(config, "workerinput"):
+        # Made here and told by the environment, so that all xdist workers find the same one.
+        place = Path(tempfile.mkdtemp(prefix="qianka-pg-"))
+        place.chmod(0o755)
+        os.environ[_PLACE] = str(place)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        place = Path(os.environ[_PLACE])
+        if (place / "server").exists():
+            PostgresServer(place / "server").remove()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "database" not in metafunc.fixturenames or metafunc.definition.get_closest_marker("sqlite_only"):
+        return
+    if any(metafunc.definition.path.is_relative_to(metafunc.config.rootpath / suite) for suite in SUITES):
+        wanted = metafunc.config.getoption("--databases").split(",")
+        metafunc.parametrize("database", wanted, indirect=True, scope="function")
+
+
+def running_server() -> PostgresServer:
+    """The server of this test run, started if need be; skips where PostgreSQL is not installed."""
+    if programs() is None:
+        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    place = Path(os.environ[_PLACE])
+    server = PostgresServer(place / "server")
+    with (place / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if server.pid() is None:
+            server.make()
+            server.start()
+            server.make_template()
+    return server
+
+
+@pytest.fixture
+def postgres() -> PostgresServer:
+    """The PostgreSQL server of this test run."""
+    return running_server()
+
+
+@pytest.fixture
+def database_url(postgres: PostgresServer) -> Iterator[str]:
+    """The address of a fresh PostgreSQL database with all tables."""
+    url = postgres.database()
+    yield url
+    postgres.drop(url)
+
+
+@pytest.fixture
+def bare_database_url(postgres: PostgresServer) -> Iterator[str]:
+    """The address of a fresh PostgreSQL database without tables."""
+    url = postgres.database(bare=True)
+    yield url
+    postgres.drop(url)
+
+
+@pytest.fixture(autouse=True)
+def database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Which database `make_platform` and the fixture `store` are on: `sqlite` or `postgresql`."""
+    kind: str = getattr(request, "param", "sqlite")
+    made: list[tuple[Store, str]] = []
+    if kind == "postgresql":
+        monkeypatch.setattr(Source, "make", staticmethod(_maker(made)))
+    yield kind
+    for store, url in made:
+        store.close()
+        running_server().drop(url)
+
+
+def _maker(made: list[tuple[Store, str]]) -> Callable[[], Store]:
+    def make() -> Store:
+        url = running_server().database()
+        store = Store(url)
+        made.append((store, url))
+        return store
+
+    return make
