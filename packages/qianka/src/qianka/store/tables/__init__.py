@@ -5,6 +5,7 @@ from qianka.store.tables.boards import Board as Board
 from qianka.store.tables.boards import Entry as Entry
 from qianka.store.tables.boards import EntryReceipt as EntryReceipt
 from qianka.store.tables.boards import Standing as Standing
+from qianka.store.tables.extensions import Extension as Extension
 from qianka.store.tables.groups import Group as Group
 from qianka.store.tables.groups import Grouping as Grouping
 from qianka.store.tables.groups import GroupMember as GroupMember
@@ -20,6 +21,8 @@ from qianka.store.tables.people import Token as Token
 from qianka.store.tables.records import Audit as Audit
 from qianka.store.tables.records import Event as Event
 from qianka.store.tables.records import Lease as Lease
+from qianka.store.tables.regrades import GradeChange as GradeChange
+from qianka.store.tables.regrades import Regrade as Regrade
 from qianka.store.tables.submissions import Attempt as Attempt
 from qianka.store.tables.submissions import Grade as Grade
 from qianka.store.tables.submissions import Receipt as Receipt

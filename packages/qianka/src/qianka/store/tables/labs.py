@@ -25,6 +25,8 @@ class Lab(Base):
     version: Mapped[str]
     opens_at: Mapped[datetime | None]
     due_at: Mapped[datetime | None]
+    locks_at: Mapped[datetime | None]
+    """nothing is accepted later, not even late"""
     published_at: Mapped[datetime]
     published_by: Mapped[int | None] = mapped_column(ForeignKey("person.id"))
     """whose name the platform's own jobs for this lab carry"""

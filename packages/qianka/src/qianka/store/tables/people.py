@@ -67,6 +67,8 @@ class Cohort(Base):
     cpu_hours: Mapped[float | None]
     """CPU-hours a person may use a week; null: no limit"""
     gpu_hours: Mapped[float | None]
+    late_days: Mapped[int] = mapped_column(default=0, server_default="0")
+    """late days a person may spend in the whole cohort, where a lab's late policy takes them"""
     secret: Mapped[str]
     """seed of what differs between cohorts, such as the perturbation of hidden inputs"""
     demo: Mapped[bool] = mapped_column(default=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from qianka.store.tables.base import Base
@@ -41,6 +41,8 @@ class Submission(Base):
     """{reason, zh, en, hint_zh, hint_en} of an invalid hand-in"""
     late: Mapped[bool] = mapped_column(default=False)
     charged: Mapped[bool] = mapped_column(default=True)
+    same_as: Mapped[str | None] = mapped_column(ForeignKey("submission.id"))
+    """the earlier hand-in of the same files whose time counts for this late one"""
     submitted_at: Mapped[datetime]
 
 
@@ -69,7 +71,11 @@ class Attempt(Base):
     person_id: Mapped[int] = mapped_column(ForeignKey("person.id"), index=True)
     number: Mapped[int]
     why: Mapped[str] = mapped_column(default="handin")
-    """handin, rerun or regrade"""
+    """handin, rerun, regrade, replay, or same (a copy: the same files had been graded before)"""
+    counts: Mapped[bool] = mapped_column(default=True, server_default=true())
+    """false: a rehearsal or a replay, which only staff may know of"""
+    regrade_id: Mapped[str | None] = mapped_column(ForeignKey("regrade.id"), index=True)
+    replay_of: Mapped[str | None] = mapped_column(ForeignKey("attempt.id"))
     state: Mapped[str] = mapped_column(default="queued", index=True)
     """queued, running, done or cancelled"""
     stage: Mapped[str] = mapped_column(default="")
@@ -86,6 +92,8 @@ class Attempt(Base):
     retries: Mapped[int] = mapped_column(default=0)
     next_try_at: Mapped[datetime | None]
     isolation: Mapped[str | None]
+    conditions: Mapped[dict[str, Any] | None]
+    """what it was graded with, to grade it again: reference figures, digests of environment, tree and seed, node"""
     queued_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
@@ -103,5 +111,13 @@ class Grade(Base):
     attempt_id: Mapped[str] = mapped_column(ForeignKey("attempt.id"))
     verdict: Mapped[str]
     points: Mapped[float]
+    """what counts: `raw_points` less the penalty for being late"""
+    raw_points: Mapped[float | None]
+    """as graded; null in a grade from before there were penalties: the same as `points`"""
+    penalty: Mapped[float] = mapped_column(default=0.0, server_default="0")
+    days_late: Mapped[int] = mapped_column(default=0, server_default="0")
+    """calendar days after the person's own due date"""
+    late_days: Mapped[int] = mapped_column(default=0, server_default="0")
+    """of the cohort's late days, those spent on it"""
     max_points: Mapped[float]
     updated_at: Mapped[datetime]
