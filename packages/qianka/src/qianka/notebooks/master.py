@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from . import regions
-from .reading import Cell, Note, Notebook
+from qianka.notebooks import regions
+from qianka.notebooks.reading import Cell, Note, Notebook
 
 MAX_POINTS = 10_000.0
 _DEFINED = re.compile(r"^(?:async\s+)?(?:def|class)\s+([^\W\d]\w*)", re.MULTILINE)
@@ -39,6 +39,11 @@ class Test:
     """Chinese and English"""
     hint_after: int | None = None
     """failed tries before the hint is told; None: what the lab says"""
+
+    @property
+    def known(self) -> str:
+        """What of it may run where students can read of it: all, or the part they know."""
+        return self.visible if self.hidden else self.source
 
 
 @dataclass(frozen=True, kw_only=True)

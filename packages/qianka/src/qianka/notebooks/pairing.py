@@ -11,11 +11,13 @@ import difflib
 import re
 from dataclasses import dataclass, field
 
-from .master import Master, MasterCell, defined
-from .reading import Cell, Note, Notebook
+from qianka.notebooks.master import Master, MasterCell, defined
+from qianka.notebooks.reading import Cell, Note, Notebook
 
 MAX_NOTES = 60
-_OTTER = re.compile(r"^\s*(?:import otter\b.*|from otter\b.*|\w+\s*=\s*otter\.Notebook\(.*\)|grader\.\w+\(.*\))\s*(?:#.*)?$")
+_OTTER = re.compile(
+    r"^\s*(?:import otter\b.*|from otter\b.*|\w+\s*=\s*otter\.Notebook\(.*\)|grader\.\w+\(.*\))\s*(?:#.*)?$"
+)
 _CHECK = re.compile(r"""\bgrader\.check\(\s*["']([^"']+)["']""")
 
 
@@ -202,9 +204,7 @@ def _own_steps(cell: Cell, search: _Search) -> list[Step]:
     return [Step("cell", cell.number, "" if own is None else own.key)]
 
 
-def _place(
-    own: MasterCell, between: list[MasterCell], earlier: list[MasterCell], search: _Search
-) -> int | None:
+def _place(own: MasterCell, between: list[MasterCell], earlier: list[MasterCell], search: _Search) -> int | None:
     """The student's cell after which a test runs; None: after all of them."""
     copies = search.code(own.key)
     places = [copies[0].number] if copies else []

@@ -160,7 +160,9 @@ def _passes(data: bytes) -> bool:
 def _parse(text: str, notes: list[Note]) -> object:
     start = text.lstrip("\ufeff \t\r\n")[:200]
     if not start.startswith("{"):
-        raise Unreadable("other_format" if start[:1] in "<#%!" or _is_python(start) else "no_notebook", 1, _looks(start))
+        raise Unreadable(
+            "other_format" if start[:1] in "<#%!" or _is_python(start) else "no_notebook", 1, _looks(start)
+        )
     if re.search(r"^(<{7} |={7}$|>{7} )", text, re.MULTILINE):
         raise Unreadable("merge_conflict", line=_first_line(text, r"^<{7} "))
     _bound(text)

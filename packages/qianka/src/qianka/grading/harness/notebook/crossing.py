@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .. import wire
+from qianka.grading.harness import wire
 
 OURS, THEIRS = "@ours", "@theirs"
 """seen from the judge's side; the kernel's own objects are `theirs`"""

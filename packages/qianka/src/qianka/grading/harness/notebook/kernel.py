@@ -14,10 +14,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .. import wire
-from . import shell as shells
-from .crossing import THEIRS, CannotCross, pack, unpack
-from .link import Closed, Link
+from qianka.grading.harness import wire
+from qianka.grading.harness.notebook import shell as shells
+from qianka.grading.harness.notebook.crossing import THEIRS, CannotCross, pack, unpack
+from qianka.grading.harness.notebook.lines import Closed, Link
 
 MOST_KEPT = 100_000
 OPERATORS: dict[str, Callable[..., Any]] = {
@@ -27,7 +27,16 @@ OPERATORS: dict[str, Callable[..., Any]] = {
         "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "contains", "length_hint",
     )
 }  # fmt: skip
-OPERATORS |= {"len": len, "iter": iter, "int": int, "float": float, "bool": bool, "hash": hash, "dir": dir, "round": round}
+OPERATORS |= {
+    "len": len,
+    "iter": iter,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "hash": hash,
+    "dir": dir,
+    "round": round,
+}
 MUTABLE = (list, dict, set)
 
 

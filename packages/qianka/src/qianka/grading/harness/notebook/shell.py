@@ -17,7 +17,9 @@ NO_INSTALL = (
     "评分时没有网络，不能安装或下载；这一行被跳过。用环境里已有的包。\n"
     "There is no network while grading: this line is skipped. Use the packages that are there."
 )
-_NETWORK = re.compile(r"^\s*(?:sudo\s+)?(?:python\S*\s+-m\s+)?(pip3?|conda|mamba|apt|apt-get|wget|curl|git|uv|poetry)\b")
+_NETWORK = re.compile(
+    r"^\s*(?:sudo\s+)?(?:python\S*\s+-m\s+)?(pip3?|conda|mamba|apt|apt-get|wget|curl|git|uv|poetry)\b"
+)
 MESSAGE = 300
 
 

@@ -17,9 +17,9 @@ import sys
 import time
 from typing import Any
 
-from .. import wire
-from . import kernel, shell
-from .link import Closed, Link
+from qianka.grading.harness import wire
+from qianka.grading.harness.notebook import kernel, shell
+from qianka.grading.harness.notebook.lines import Closed, Link
 
 FLOOD = 32 << 20
 """bytes that one cell may print"""
@@ -47,7 +47,11 @@ class Watcher:
         """Until our side is gone."""
         buffer = b""
         while True:
-            watched: list[Any] = [self.stream, *([self.inside] if self.inside else []), *([self.pipe] if self.pipe >= 0 else [])]
+            watched: list[Any] = [
+                self.stream,
+                *([self.inside] if self.inside else []),
+                *([self.pipe] if self.pipe >= 0 else []),
+            ]
             ready, _, _ = select.select(watched, [], [], 1.0)
             if self.pipe in ready:
                 self._drain()
@@ -109,6 +113,8 @@ class Watcher:
         self._say({"gone": status})
 
     def _drain(self) -> None:
+        if self.pipe < 0:
+            return
         try:
             piece = os.read(self.pipe, 1 << 18)
         except BlockingIOError:
