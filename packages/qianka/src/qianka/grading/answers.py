@@ -15,8 +15,8 @@ from qianka.grading.boardfile import BoardError
 from qianka.grading.boardmodel import BoardRules
 from qianka.grading.metrics import METRICS
 from qianka.grading.predictions import NUMBER, Columns
-from qianka.grading.reader import Problem
 from qianka.grading.splitting import is_public
+from qianka.tomlfile.reader import Problem
 
 FILE = "answers.csv"
 USAGE = "Usage"

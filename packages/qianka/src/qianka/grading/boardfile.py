@@ -10,8 +10,8 @@ from typing import Any
 from qianka.errors import Refused, Text
 from qianka.grading.boardmodel import BoardRules, BoardSpec
 from qianka.grading.metrics import METRICS
-from qianka.grading.reader import Notes, Problem, Table
-from qianka.grading.toml_lines import KeyPath, line_of, line_of_error, scan
+from qianka.tomlfile.lines import line_of_error, scan
+from qianka.tomlfile.reader import Notes, Problem, Table
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -43,11 +43,6 @@ class BoardError(Refused):
         )
 
 
-class _Notes(Notes):
-    def add(self, path: KeyPath, zh: str, en: str) -> None:
-        self.problems.append(Problem(FILE, line_of(self.lines, path), ".".join(path), Text(zh, en)))
-
-
 def parse(data: bytes) -> BoardSpec:
     """The board that a board.toml declares. Raises BoardError with all mistakes."""
     try:
@@ -61,7 +56,7 @@ def parse(data: bytes) -> BoardSpec:
         line = line_of_error(str(error), text)
         told = Text(f"不是合法的 TOML：{error}", f"is not TOML: {error}")
         raise BoardError([Problem(FILE, line, "", told)]) from error
-    notes = _Notes(scan(text))
+    notes = Notes(scan(text), FILE)
     spec = spec_of(values, notes)
     if notes.problems:
         raise BoardError(sorted(notes.problems, key=lambda problem: problem.line))

@@ -18,8 +18,8 @@ from sqlalchemy.orm import Session
 from qianka.domain.people import STAFF, Role
 from qianka.errors import Forbidden, Language, NotFound, NotSignedIn, Text
 from qianka.services.platform import Caller, Platform
-from qianka.store.repos import people
-from qianka.store.tables import Attempt, Cohort, Enrollment, Job, Lab, Person, Submission, Token
+from qianka.store.repos import groups, people
+from qianka.store.tables import Attempt, Board, Cohort, Enrollment, Job, Lab, Person, Submission, Token
 
 _STAFF = tuple(role.value for role in STAFF)
 _SEEN_EVERY = timedelta(minutes=10)  # a write for each request would queue behind the writers
@@ -180,10 +180,18 @@ def board_for(session: Session, caller: Caller, lab_id: int) -> Lab:
     return lab
 
 
+def prediction_board_for(session: Session, caller: Caller, board_id: str) -> Board:
+    """The board of predictions, in a cohort that the caller is in; raises NotFound."""
+    board = session.get(Board, board_id)
+    if board is None or not (caller.is_admin or membership(session, caller, board.cohort_id)):
+        raise _nothing("排行榜", "board", board_id)
+    return board
+
+
 def submission_for(session: Session, caller: Caller, submission_id: str) -> Submission:
-    """A submission that is the caller's own or in a cohort of theirs as staff; raises NotFound."""
+    """A submission that is the caller's own, their group's, or in a cohort of theirs as staff; raises NotFound."""
     submission = session.get(Submission, submission_id)
-    if submission is None or not _may_see(session, caller, submission.person_id, submission.cohort_id):
+    if submission is None or not _may_see_submission(session, caller, submission):
         raise _nothing("提交", "submission", submission_id)
     return submission
 
@@ -194,7 +202,7 @@ def attempt_for(session: Session, caller: Caller, attempt_id: str) -> Attempt:
     submission = None if attempt is None else session.get(Submission, attempt.submission_id)
     if attempt is None or submission is None:
         raise _nothing("评分", "attempt", attempt_id)
-    if not _may_see(session, caller, submission.person_id, submission.cohort_id):
+    if not _may_see_submission(session, caller, submission):
         raise _nothing("评分", "attempt", attempt_id)
     return attempt
 
@@ -237,6 +245,13 @@ def person_for(session: Session, caller: Caller, login: str) -> Person:
         if caller.person_id is not None and people.shares_cohort_as_staff(session, caller.person_id, person.id, _STAFF):
             return person
     raise NotFound(Text(f"没有找到 {login}", f"nobody named {login} was found"), reason="no_person")
+
+
+def _may_see_submission(session: Session, caller: Caller, submission: Submission) -> bool:
+    group_id, person_id = submission.group_id, caller.person_id
+    if group_id is not None and person_id is not None and groups.is_member(session, group_id, person_id):
+        return True
+    return _may_see(session, caller, submission.person_id, submission.cohort_id)
 
 
 def _may_see(session: Session, caller: Caller, owner_id: int, cohort_id: int | None) -> bool:

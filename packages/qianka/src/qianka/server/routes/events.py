@@ -63,5 +63,7 @@ def check_topics(platform: Platform, caller: Caller, topics: list[str]) -> None:
                 access.job_for(session, caller, name)
             elif kind == "board" and name.isdecimal():
                 access.board_for(session, caller, int(name))
+            elif kind == "board" and name.startswith("b-"):
+                access.prediction_board_for(session, caller, name)
             else:
                 raise NotFound(Text(f"没有主题 {topic}", f"there is no topic {topic}"), reason="topics")

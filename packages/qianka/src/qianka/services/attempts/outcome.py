@@ -19,6 +19,7 @@ from qianka.services.attempts.case import Case
 from qianka.services.attempts.evidence import isolation
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import attempts as repo
+from qianka.store.repos import groups
 from qianka.store.tables import Attempt, Grade, Lab, Submission
 
 UNCOUNTED = (Verdict.INFRA_ERROR, Verdict.CANCELLED, Verdict.INVALID, Verdict.NOT_RUN)
@@ -40,7 +41,8 @@ def finish(platform: Platform, case: Case, judgement: Judgement, evidence: Evide
         attempt.points, attempt.max_points, attempt.score = judgement.points, judgement.max_points, judgement.score
         attempt.isolation = isolation(case)
         _close(session, platform, case, attempt, judgement.verdict, judgement.fault)
-        update_grade(session, platform, case.lab, attempt.person_id, rules.grade)
+        for person_id in graded_people(session, case.submission):
+            update_grade(session, platform, case.lab, person_id, rules.grade)
     return True
 
 
@@ -64,6 +66,12 @@ def give_up(platform: Platform, case: Case, fault: str) -> bool:
         attempt.staff_notes = {"format": feedback.FORMAT, "flags": [], "fault": fault}
         _close(session, platform, case, attempt, Verdict.INFRA_ERROR, fault)
     return True
+
+
+def graded_people(session: Session, submission: Submission) -> list[int]:
+    """Whose grade a hand-in may change: that of whoever made it, and of everybody in the group it is for."""
+    members = [] if submission.group_id is None else groups.member_ids(session, submission.group_id)
+    return list(dict.fromkeys([submission.person_id, *members]))
 
 
 def update_grade(session: Session, platform: Platform, lab: Lab, person_id: int, policy: str) -> None:

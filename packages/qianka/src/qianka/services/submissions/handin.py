@@ -23,11 +23,11 @@ from qianka.grading import labfile
 from qianka.grading.model import Handin
 from qianka.grading.reader import LabError
 from qianka.ids import new_id
-from qianka.services import access, audit, events
+from qianka.services import access, audit, events, groups
 from qianka.services.platform import Caller, Platform
 from qianka.services.submissions import limits, storage
 from qianka.store.repos import attempts, people, submissions
-from qianka.store.tables import Attempt, Cohort, Lab, Person, Receipt, Submission
+from qianka.store.tables import Attempt, Cohort, Group, Lab, Person, Receipt, Submission
 
 PLATFORM = "Qianka"
 KEY_FILE = "receipt.pem"
@@ -54,6 +54,12 @@ class Place:
     rules: Handin
     person: Person
     is_staff: bool
+    group: Group | None = None
+
+    @property
+    def group_id(self) -> int | None:
+        """Whose counter and grade it is: a group's, or (None) the person's own."""
+        return None if self.group is None else self.group.id
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,9 @@ def place_of(session: Session, platform: Platform, caller: Caller, cohort_slug: 
             Text("请教师重新发布这个实验；这不占次数", "ask the teacher to publish it again; this costs no try"),
             reason="broken_lab",
         ) from error
-    return Place(cohort, lab, spec.handin, person, access.is_staff(session, caller, cohort.id))
+    is_staff = access.is_staff(session, caller, cohort.id)
+    group = None if is_staff else groups.handing_in(session, cohort, lab.slug, spec.handin.group, person.id)
+    return Place(cohort, lab, spec.handin, person, is_staff, group)
 
 
 @lru_cache(maxsize=8)
@@ -148,7 +156,14 @@ def _check(session: Session, platform: Platform, caller: Caller, place: Place, u
     is_late = limits.check_time(place.cohort, place.lab, place.rules, upload.received_at)
     limits.check_tries(
         limits.tries_of(
-            session, place.cohort, place.lab, place.rules, place.person.id, upload.received_at, is_staff=False
+            session,
+            place.cohort,
+            place.lab,
+            place.rules,
+            place.person.id,
+            upload.received_at,
+            is_staff=False,
+            group_id=place.group_id,
         )
     )
     limits.check_quota(session, platform, place.person.id, upload.sha256, upload.size)
@@ -178,6 +193,7 @@ def _record(
     try:
         with platform.store.transaction() as session:
             people.lock_person(session, place.person.id)
+            groups.lock(session, place.group_id)
             before = _again(session, place, upload)
             if before is not None:
                 return before
@@ -229,11 +245,11 @@ def _write_accepted(
 
 
 def _supersede(session: Session, platform: Platform, place: Place, newer: Submission) -> None:
-    """Cancel what the person has queued in this lab and give the try back; what has begun goes on.
+    """Cancel what the person or group has queued in this lab and give the try back; what has begun goes on.
 
     The grader ends the waiting jobs of a cancelled attempt.
     """
-    queued = submissions.queued_attempts(session, place.lab.id, place.person.id)
+    queued = submissions.queued_attempts(session, place.lab.id, place.person.id, place.group_id)
     jobs = attempts.job_states(session, [attempt.id for attempt in queued])
     words = VERDICTS[Verdict.CANCELLED]
     for attempt in queued:
@@ -318,6 +334,7 @@ def _submission(place: Place, upload: Upload, **fields: Any) -> Submission:
         cohort_id=place.cohort.id,
         lab_id=place.lab.id,
         person_id=place.person.id,
+        group_id=place.group_id,
         idempotency_key=upload.key,
         filename=name[:200] or "handin",
         size=upload.size,

@@ -55,11 +55,19 @@ def day_of(now: datetime, zone: str) -> tuple[datetime, datetime]:
 
 
 def tries_of(
-    session: Session, cohort: Cohort, lab: Lab, rules: Handin, person_id: int, now: datetime, *, is_staff: bool
+    session: Session,
+    cohort: Cohort,
+    lab: Lab,
+    rules: Handin,
+    person_id: int,
+    now: datetime,
+    *,
+    is_staff: bool,
+    group_id: int | None = None,
 ) -> Tries:
-    """What is left of today's tries at the instant `now`."""
+    """What is left of today's tries at the instant `now`; a group has one counter."""
     start, end = day_of(now, cohort.zone)
-    used = submissions.charged_between(session, lab.id, person_id, start, end)
+    used = submissions.charged_between(session, lab.id, person_id, start, end, group_id)
     return Tries(None if is_staff else rules.attempts_a_day, used, end, now, cohort.zone)
 
 

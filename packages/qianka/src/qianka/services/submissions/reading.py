@@ -117,4 +117,13 @@ def tries(platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str) -
     now = platform.now()
     with platform.store.reading() as session:
         place = place_of(session, platform, caller, cohort_slug, lab_slug)
-        return tries_of(session, place.cohort, place.lab, place.rules, place.person.id, now, is_staff=place.is_staff)
+        return tries_of(
+            session,
+            place.cohort,
+            place.lab,
+            place.rules,
+            place.person.id,
+            now,
+            is_staff=place.is_staff,
+            group_id=place.group_id,
+        )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from qianka.store.tables import Attempt, Enrollment, Grade, Job, Lab, Person, Submission
+from qianka.store.tables import Attempt, Enrollment, Grade, GroupMember, Job, Lab, Person, Submission
 
 LIVE = ("queued", "running")
 OPEN_JOBS = ("PENDING", "RUNNING", "UNKNOWN")
@@ -57,7 +57,7 @@ def last_number(session: Session, submission_id: str) -> int:
 
 
 def done_in_lab(session: Session, lab_id: int, person_id: int | None = None) -> list[tuple[Attempt, Submission]]:
-    """Ended attempts in a lab (of one person) with their submissions, in the order of handing in."""
+    """Ended attempts in a lab (of one person and their groups) with their submissions, in the order of handing in."""
     query = (
         select(Attempt, Submission)
         .join(Submission, Submission.id == Attempt.submission_id)
@@ -65,7 +65,8 @@ def done_in_lab(session: Session, lab_id: int, person_id: int | None = None) -> 
         .order_by(Submission.submitted_at, Submission.id, Attempt.number)
     )
     if person_id is not None:
-        query = query.where(Attempt.person_id == person_id)
+        groups = select(GroupMember.group_id).where(GroupMember.person_id == person_id, GroupMember.state == "member")
+        query = query.where(or_(Attempt.person_id == person_id, Submission.group_id.in_(groups)))
     return [(attempt, submission) for attempt, submission in session.execute(query)]
 
 
@@ -92,6 +93,6 @@ def students(session: Session, cohort_id: int) -> list[tuple[Person, Enrollment]
         select(Person, Enrollment)
         .join(Enrollment, Enrollment.person_id == Person.id)
         .where(Enrollment.cohort_id == cohort_id, Enrollment.role == "student")
-        .order_by(Person.student_number, Person.login)
+        .order_by(Person.student_number.nulls_first(), Person.login)
     )
     return [(person, enrollment) for person, enrollment in session.execute(query)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
-from qianka.store.tables import Attempt, Cohort, Lab, Person, Receipt, Submission
+from qianka.store.tables import Attempt, Board, Cohort, Entry, GroupMember, Lab, Person, Receipt, Submission
 
 _CHUNK = 500
 
@@ -35,11 +35,21 @@ def newest_attempts(session: Session, submission_ids: Sequence[str]) -> dict[str
     return found
 
 
-def charged_between(session: Session, lab_id: int, person_id: int, start: datetime, end: datetime) -> int:
-    """How many hand-ins of a person in a lab used up a try from `start` until before `end`."""
+def counts_for(person_id: int, group_id: int | None) -> ColumnElement[bool]:
+    """Hand-ins of a person; with a group all of the group's, and those that a member made before they were in it."""
+    if group_id is None:
+        return Submission.person_id == person_id
+    members = select(GroupMember.person_id).where(GroupMember.group_id == group_id, GroupMember.state == "member")
+    return or_(Submission.group_id == group_id, Submission.group_id.is_(None) & Submission.person_id.in_(members))
+
+
+def charged_between(
+    session: Session, lab_id: int, person_id: int, start: datetime, end: datetime, group_id: int | None = None
+) -> int:
+    """How many hand-ins of a person (or of their group) in a lab used up a try from `start` until before `end`."""
     query = select(func.count()).where(
         Submission.lab_id == lab_id,
-        Submission.person_id == person_id,
+        counts_for(person_id, group_id),
         Submission.state == "accepted",
         Submission.charged.is_(True),
         Submission.submitted_at >= start,
@@ -60,14 +70,15 @@ def stored_bytes(session: Session, person_id: int, without: str) -> int:
         .group_by(Submission.archive_sha256)
         .subquery()
     )
-    return session.scalar(select(func.coalesce(func.sum(sizes.c.size), 0))) or 0
+    return int(session.scalar(select(func.coalesce(func.sum(sizes.c.size), 0))) or 0)  # PostgreSQL sums to a Decimal
 
 
-def queued_attempts(session: Session, lab_id: int, person_id: int) -> list[Attempt]:
-    """The gradings of a person's hand-ins in a lab that are still queued, locked until the transaction ends."""
+def queued_attempts(session: Session, lab_id: int, person_id: int, group_id: int | None = None) -> list[Attempt]:
+    """The gradings in a lab that are still queued for a person or group, locked until the transaction ends."""
+    handed = select(Submission.id).where(Submission.lab_id == lab_id, counts_for(person_id, group_id))
     query = select(Attempt).where(
         Attempt.lab_id == lab_id,
-        Attempt.person_id == person_id,
+        Attempt.submission_id.in_(handed),
         Attempt.state == "queued",
         Attempt.why == "handin",
     )
@@ -88,7 +99,8 @@ def listed(
     if lab_id is not None:
         query = query.where(Submission.lab_id == lab_id)
     if person_id is not None:
-        query = query.where(Submission.person_id == person_id)
+        groups = select(GroupMember.group_id).where(GroupMember.person_id == person_id, GroupMember.state == "member")
+        query = query.where(or_(Submission.person_id == person_id, Submission.group_id.in_(groups)))
     if before is not None:
         query = query.where(Submission.id < before)
     rows = session.execute(query.order_by(Submission.id.desc()).limit(limit))
@@ -103,7 +115,7 @@ def with_lab_and_person(session: Session, submission_id: str) -> tuple[Submissio
 
 
 def known_archives(session: Session, hashes: Sequence[str]) -> set[str]:
-    """Which of the content hashes an accepted hand-in has."""
+    """Which of the content hashes an accepted hand-in has, an entry on a board, or a board itself."""
     found: set[str] = set()
     for start in range(0, len(hashes), _CHUNK):
         part = hashes[start : start + _CHUNK]
@@ -111,6 +123,9 @@ def known_archives(session: Session, hashes: Sequence[str]) -> set[str]:
             Submission.archive_sha256.in_(part), Submission.state == "accepted"
         )
         found.update(session.scalars(query))
+        found.update(session.scalars(select(Entry.sha256).where(Entry.sha256.in_(part))))
+        for column in (Board.answers_sha256, Board.sample_sha256):
+            found.update(name for name in session.scalars(select(column).where(column.in_(part))) if name)
     return found
 
 
