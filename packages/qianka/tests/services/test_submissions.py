@@ -94,6 +94,10 @@ def test_six_at_once_with_five_tries_are_five(tmp_path: Path, store: Any) -> Non
     @event.listens_for(store.engine, "before_cursor_execute", retval=True)
     def begin_at_once(_c: Any, _cursor: Any, statement: str, parameters: Any, _x: Any, _m: Any) -> tuple[str, Any]:
         if statement.startswith("INSERT INTO attempt "):
+            if isinstance(parameters, dict):  # PostgreSQL
+                return statement, {
+                    name: "running" if value == "queued" else value for name, value in parameters.items()
+                }
             parameters = tuple("running" if value == "queued" else value for value in parameters)
         return statement, parameters
 

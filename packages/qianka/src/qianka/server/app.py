@@ -22,7 +22,7 @@ from qianka.server.version import VERSION
 from qianka.server.wake import Wake
 from qianka.services.platform import Folders, Platform
 from qianka.settings import Settings
-from qianka.store.session import Store
+from qianka.store.opening import open_store
 
 log = logs.get("server")
 
@@ -98,5 +98,4 @@ def open_platform(settings: Settings) -> Platform:
     """The platform on a data directory: folders made, database opened, the worker within call."""
     folders = Folders(Path(settings.data_dir))
     folders.make()
-    url = settings.database_url or f"sqlite:///{folders.root / 'qianka.db'}"
-    return Platform(settings=settings, store=Store(url), wake_worker=Wake(folders.run / "worker.sock"))
+    return Platform(settings=settings, store=open_store(settings), wake_worker=Wake(folders.run / "worker.sock"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, inspect, text
 
 from qianka.errors import ConfigError, Text
+from qianka.store.opening import reach
 from qianka.store.session import Store
 from qianka.store.tables import Base
 
@@ -21,8 +22,10 @@ _LOCK = 7_305_190_121  # any number: names this lock among all of a PostgreSQL s
 def upgrade(store: Store) -> None:
     """Create or alter what is missing, in one transaction; two processes at once do it one after the other.
 
-    Raises ConfigError for a database of a newer version, or of none (made before the first release).
+    Raises ConfigError for a database of a newer version, or of none (made before the first release), and what
+    `reach` raises: a server that is only just starting is waited for.
     """
+    reach(store)
     with store.engine.connect() as connection:
         if connection.dialect.name == "sqlite":
             # Only outside a transaction, and only for this connection: a table that is made anew is

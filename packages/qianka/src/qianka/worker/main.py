@@ -16,7 +16,7 @@ from qianka import logs, settings
 from qianka.engines.local import LocalEngine, make_engine, tell_isolation
 from qianka.services.platform import Folders, Platform
 from qianka.settings import Settings
-from qianka.store.session import Store
+from qianka.store.opening import open_store
 from qianka.store.upgrade import upgrade
 from qianka.worker.dispatcher import Dispatcher
 from qianka.worker.grader import Grader
@@ -68,7 +68,7 @@ def open_platform(found: Settings) -> Platform:
     """The platform on a data directory, for the worker."""
     folders = Folders(Path(found.data_dir))
     folders.make()
-    return Platform(settings=found, store=Store(found.database_url or f"sqlite:///{folders.root / 'qianka.db'}"))
+    return Platform(settings=found, store=open_store(found))
 
 
 def _acquire(lease: Lease, stop: threading.Event) -> bool:

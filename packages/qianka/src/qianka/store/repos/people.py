@@ -52,7 +52,7 @@ def class_list(session: Session, cohort_id: int) -> list[tuple[Enrollment, Perso
         select(Enrollment, Person)
         .join(Person, Person.id == Enrollment.person_id)
         .where(Enrollment.cohort_id == cohort_id)
-        .order_by(Person.student_number, Person.login)
+        .order_by(Person.student_number.nulls_first(), Person.login)
     )
     return [(row, person) for row, person in session.execute(query)]
 
