@@ -26,6 +26,8 @@ def job(job: Annotated[str, typer.Argument(metavar="ID")], json: Json = False) -
         output.say("  " + found.reason_text)
     gib = 1 << 30
     asked = f"{found.cpus:g} CPU, {found.memory / gib:.2f} GiB, {found.gpus} GPU, {found.wall_limit:g} s"
+    if found.nodes > 1:
+        asked = t(f"{found.nodes} 台机器，每台 {asked}", f"{found.nodes} nodes, each {asked}")
     output.say(f"  {t('申请', 'asked for')}: {asked}")
     if found.wall is not None:
         peak = "-" if found.peak_memory is None else f"{found.peak_memory / (1 << 20):.0f} MiB"

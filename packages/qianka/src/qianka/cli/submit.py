@@ -16,7 +16,7 @@ from qianka.client import archive
 from qianka.errors import BadInput, NotFound, Text
 
 if TYPE_CHECKING:
-    from qianka.schemas.jobs import NewJob
+    from qianka.schemas.jobs import Container, NewJob
 
 app = common.new_app("提交任务", "submit a job")
 
@@ -25,15 +25,36 @@ _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 60.0}
 """a bare number is minutes, as for Slurm's --time"""
 
 
+HELP_GPU = t(
+    "显卡数；有 --nodes 时 --gpu、--cpus、--mem 都是每台机器的", "cards; --gpu, --cpus and --mem are those of each node"
+)
+
+
 @app.command(
     help=t("提交自己的任务：qianka submit train.py --epochs 3", "submit a job: qianka submit train.py --epochs 3"),
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 def submit(
     command: Annotated[list[str], typer.Argument(metavar="SCRIPT [ARGS]…")],
-    gpu: Annotated[int, typer.Option("--gpu", help=t("显卡数", "cards"))] = 0,
+    gpu: Annotated[int, typer.Option("--gpu", help=HELP_GPU)] = 0,
     mem: Annotated[str, typer.Option("--mem", help=t("内存，如 2G", "memory, such as 2G"))] = "1G",
     cpus: Annotated[float, typer.Option("--cpus", help=t("CPU 核数", "cores"))] = 1.0,
+    nodes: Annotated[int, typer.Option("--nodes", help=t("机器数（Slurm）", "machines (Slurm)"))] = 1,
+    exclusive: Annotated[bool, typer.Option("--exclusive", help=t("独占整台机器", "whole machines"))] = False,
+    torchrun: Annotated[
+        bool | None,
+        typer.Option(
+            "--torchrun/--no-torchrun",
+            help=t("用 torchrun 启动，每卡一个进程；默认：多台机器时", "a process a card; default: on several nodes"),
+        ),
+    ] = None,
+    image: Annotated[
+        str, typer.Option("--image", help=t("容器：apptainer:/x.sif（Slurm）", "apptainer:/x.sif (Slurm)"))
+    ] = "",
+    sbatch: Annotated[
+        list[str] | None,
+        typer.Option("--sbatch", help=t("传给 sbatch 的选项，可重复", "options passed to sbatch; may be repeated")),
+    ] = None,
     label: Annotated[str, typer.Option("--label", help="urgent, normal, idle")] = "normal",
     time: Annotated[
         str, typer.Option("--time", help=t("时间上限：90s、10m、1h、1:30:00", "limit: 90s, 10m, 1h, 1:30:00"))
@@ -41,19 +62,29 @@ def submit(
     name: Annotated[str, typer.Option("--name", help=t("名称", "name"))] = "",
     code: Annotated[Path, typer.Option("--code", help=t("随任务发送的文件夹", "folder sent along"))] = Path("."),
     cohort: CohortOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help=t("只显示会做什么，不提交", "show what would be done, submit nothing"))
+    ] = False,
     follow: Annotated[bool, typer.Option("--follow", "-f", help=t("跟随输出到结束", "follow until it ends"))] = False,
     json: Json = False,
 ) -> None:
     from qianka.schemas.jobs import NewJob
 
-    job = NewJob(
-        name=name, cohort=cohort, cpus=cpus, memory=memory(mem), gpus=gpu, label=_label(label), wall=seconds(time)
-    )
-    is_script = command[0].endswith(".py")
+    job = NewJob(name=name, cohort=cohort, cpus=cpus, memory=memory(mem), gpus=gpu, label=_label(label))
+    job = job.model_copy(update={"wall": seconds(time), "nodes": nodes, "exclusive": exclusive, "torchrun": torchrun})
+    job = job.model_copy(update={"container": _container(image), "sbatch": sbatch or []})
+    if dry_run:
+        _show(job, code, command)
+    else:
+        _send(job, code, command, follow)
+
+
+def _send(job: NewJob, code: Path, command: list[str], follow: bool) -> None:
     with common.client() as client, tempfile.TemporaryDirectory(prefix="qianka-") as folder:
-        if is_script:
+        if command[0].endswith(".py"):
             file = Path(folder) / "code.zip"
-            job = _with_script(job, code, command, file)
+            job = _with_script(job, code, command)
+            archive.pack(code, file, 500_000_000)
             with output.progress("上传代码", "sending the code", file.stat().st_size) as bar:
                 job.code = client.upload(file, progress=bar).id
         else:
@@ -69,7 +100,28 @@ def submit(
         output.say(Text(f"  跟随输出：qianka logs -f {found.id}", f"  follow it: qianka logs -f {found.id}"))
 
 
-def _with_script(job: NewJob, code: Path, command: list[str], file: Path) -> NewJob:
+def _show(job: NewJob, code: Path, command: list[str]) -> None:
+    """The script on standard output, so that it can be kept; what is said of it beside."""
+    from qianka.client.dryrun import dry_run
+
+    if command[0].endswith(".py"):
+        job = _with_script(job, code, command)
+    else:
+        job.argv = command
+    with common.client() as client:
+        found = dry_run(client, job)
+    if output.result(found):
+        return
+    if found.script is None:
+        for sentence in found.sentences:
+            output.say(sentence)
+        return
+    output.write(output.harmless(found.script))
+    for sentence in found.sentences:
+        output.note(sentence)
+
+
+def _with_script(job: NewJob, code: Path, command: list[str]) -> NewJob:
     script = command[0].replace("\\", "/")
     if not (code / script).is_file():
         raise NotFound(
@@ -78,7 +130,6 @@ def _with_script(job: NewJob, code: Path, command: list[str], file: Path) -> New
                 "脚本路径相对于 --code 指定的文件夹（默认当前文件夹）", "the path is relative to --code (default: here)"
             ),
         )
-    archive.pack(code, file, 500_000_000)
     name = job.name or Path(script).name
     return job.model_copy(update={"name": name, "script": script.removeprefix("./"), "args": command[1:]})
 
@@ -109,6 +160,23 @@ def seconds(text: str) -> float:
             Text("如 90s、10m、1h", "such as 90s, 10m, 1h"),
         )
     return float(found[1]) * _SECONDS[found[2].lower()]
+
+
+def _container(image: str) -> Container | None:
+    """`KIND:IMAGE`; a file ending in .sif is Apptainer's."""
+    from qianka.schemas.jobs import Container
+
+    if not image:
+        return None
+    kind, _, name = image.partition(":")
+    if image.endswith(".sif") and kind != "apptainer":
+        kind, name = "apptainer", image
+    if kind not in ("apptainer", "docker", "podman") or not name:
+        raise BadInput(
+            Text(f"--image {image}：要写明种类", f"--image {image}: say of which kind"),
+            Text("如 apptainer:/nfs/images/x.sif、docker:名字:标签", "apptainer:/nfs/images/x.sif, docker:NAME:TAG"),
+        )
+    return Container(kind=kind, image=name)
 
 
 def _label(label: str) -> str:

@@ -11,6 +11,13 @@ from qianka.schemas.base import Answer, Request
 from qianka.schemas.submissions import QueueView
 
 
+class Container(Request):
+    """What a job runs in on Slurm."""
+
+    kind: str = Field(pattern="^(apptainer|docker|podman)$")
+    image: str = Field(min_length=1, max_length=1000)
+
+
 class NewJob(Request):
     """A job to submit: a command, or a script of code that was sent before (`code`)."""
 
@@ -26,6 +33,15 @@ class NewJob(Request):
     memory: int = 1 << 30
     """bytes"""
     gpus: int = 0
+    nodes: int = 1
+    """machines; cpus, memory and gpus are those of each"""
+    exclusive: bool = False
+    """whole machines"""
+    torchrun: bool | None = None
+    """start the script by torchrun, a process a card; null: on several nodes"""
+    container: Container | None = None
+    sbatch: list[str] = Field(default_factory=list, max_length=50)
+    """further options of sbatch, as on a command line (Slurm only)"""
     label: str = Field(default="normal", pattern="^(urgent|normal|idle)$")
     wall: float = 600.0
     """seconds"""
@@ -58,6 +74,9 @@ class Job(Answer):
     cpus: float
     memory: int
     gpus: int
+    nodes: int = 1
+    """cpus, memory and gpus are those of each"""
+    exclusive: bool = False
     wall_limit: float
     run: int
     argv: list[str] = Field(default_factory=list)
@@ -73,6 +92,20 @@ class Job(Answer):
     charged: bool = True
     queue: QueueView | None = None
     runs: list[JobRun] = Field(default_factory=list)
+
+
+class DryRun(Answer):
+    """What a submit would do; nothing was submitted."""
+
+    engine: str
+    script: str | None = None
+    """the exact batch script; null on an engine that has none"""
+    job: dict[str, Any]
+    """the text of job.json"""
+    sentences: list[str]
+    cpu_hours: float
+    """at most, of all nodes together"""
+    gpu_hours: float
 
 
 class JobLog(Answer):

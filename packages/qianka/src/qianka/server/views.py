@@ -54,6 +54,8 @@ def job(row: tables.Job, caller: Caller, language: Language, runs: Sequence[tabl
         cpus=row.cpus,
         memory=row.memory,
         gpus=row.gpus,
+        nodes=row.nodes,
+        exclusive=row.exclusive,
         wall_limit=row.wall_limit,
         run=row.run,
         argv=[str(part) for part in row.spec.get("argv", [])] if row.kind == "run" else [],

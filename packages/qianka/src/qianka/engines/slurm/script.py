@@ -11,6 +11,7 @@ from typing import Any
 from qianka.engines.slurm import containers, flags, template
 from qianka.engines.slurm.quoting import directive, path_pattern, word, words
 from qianka.engines.slurm.site import Site
+from qianka.errors import ConfigError, Text
 from qianka.sandbox import plain
 
 MIB = 1 << 20
@@ -90,9 +91,9 @@ def _directives(job: Mapping[str, Any], run: int, site: Site, places: Places) ->
         "title": _one_line(f"Qianka {job['job']}, run {run}: {job.get('name') or job['job']}"),
         "name": directive(places.name or f"{job['job']}.{run}"),
         "comment": directive(places.comment) if places.comment else "",
-        "stdout": directive(path_pattern(places.stdout)),
-        "stderr": directive(path_pattern(places.stderr)),
-        "out_directive": directive(places.out),
+        "stdout": _place(path_pattern(places.stdout)),
+        "stderr": _place(path_pattern(places.stderr)),
+        "out_directive": _place(places.out),
         "nodes": nodes_of(job),
         "cpus": _cpus(job),
         "memory": f"{math.ceil(memory / MIB)}M",
@@ -167,6 +168,19 @@ def _body(job: Mapping[str, Any], run: int, site: Site, places: Places) -> dict[
         "command": words(command),
         **containers.values(job, container, site, places.work, places.out, environment),
     }
+
+
+def _place(path: str) -> str:
+    try:
+        # A backslash switches off the patterns of --output, and is itself left out.
+        if "\\" in path:
+            raise ValueError("a backslash")
+        return directive(path)
+    except ValueError as error:
+        raise ConfigError(
+            Text(f"批处理脚本写不了这个路径：{path!r}", f"no batch script can hold this path: {path!r}"),
+            Text("换一个数据目录（site.toml 的 folder）", "choose another folder (`folder` in site.toml)"),
+        ) from error
 
 
 def nodes_of(job: Mapping[str, Any]) -> int:

@@ -10,15 +10,13 @@ import anyio
 from fastapi import APIRouter, Header, Query, Request
 
 from qianka.domain.jobs import JobState
-from qianka.domain.resources import Label, Resources
 from qianka.errors import BadInput, Text
 from qianka.schemas.base import Page
-from qianka.schemas.jobs import Code, Job, JobLog, NewJob
+from qianka.schemas.jobs import Code, DryRun, Job, JobLog, NewJob
 from qianka.schemas.submissions import QueueView
-from qianka.server import uploads, views
+from qianka.server import jobrequests, uploads, views
 from qianka.server.deps import CallerDep, LanguageDep, Limit, PlatformDep
 from qianka.services import code, jobs
-from qianka.services.jobs import JobRequest
 
 router = APIRouter(tags=["jobs"])
 
@@ -45,21 +43,17 @@ def submit_job(
     body: NewJob, caller: CallerDep, platform: PlatformDep, language: LanguageDep, idempotency_key: Key = None
 ) -> Job:
     """Queue a job; the same Idempotency-Key again gives the same job."""
-    request = JobRequest(
-        argv=tuple(body.argv),
-        script=body.script,
-        args=tuple(body.args),
-        name=body.name,
-        cohort=body.cohort,
-        tree=None if body.code is None else code.tree_of(platform, caller, body.code),
-        resources=Resources(cpus=body.cpus, memory=body.memory, gpus=body.gpus),
-        label=Label(body.label),
-        wall=body.wall,
-        environment=body.environment,
-        key=idempotency_key,
-    )
+    request = jobrequests.request_of(platform, caller, body, idempotency_key)
     row = jobs.submit(platform, caller, request)
     return views.with_queue(platform, caller, views.job(row, caller, language), language)
+
+
+@router.post("/jobs/dry-run")
+def dry_run_job(body: NewJob, caller: CallerDep, platform: PlatformDep, language: LanguageDep) -> DryRun:
+    """What submitting this would do: the exact batch script, the size, the most it can cost. No job is made."""
+    found = jobs.dry_run(platform, caller, jobrequests.request_of(platform, caller, body, None))
+    said = [sentence.say(language) for sentence in found.sentences]
+    return DryRun(**{**vars(found), "sentences": said})
 
 
 @router.get("/jobs")

@@ -6,6 +6,8 @@ A person's own job enters by `submit`, a stage of an attempt by `submit_stage`; 
 from qianka.services.jobs.asks import check_fits as check_fits
 from qianka.services.jobs.cancel import cancel as cancel
 from qianka.services.jobs.cancel import request_cancel as request_cancel
+from qianka.services.jobs.dryrun import DryRun as DryRun
+from qianka.services.jobs.dryrun import dry_run as dry_run
 from qianka.services.jobs.own import JobRequest as JobRequest
 from qianka.services.jobs.own import submit as submit
 from qianka.services.jobs.reasons import REASONS as REASONS

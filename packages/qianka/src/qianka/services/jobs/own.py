@@ -96,11 +96,16 @@ def submit(platform: Platform, caller: Caller, request: JobRequest) -> Job:
     return job
 
 
-def admit(session: Session, platform: Platform, caller: Caller, request: JobRequest) -> Admitted:
-    """Everything that is looked at before a job of the caller is made; raises as `submit` does."""
+def admit(
+    session: Session, platform: Platform, caller: Caller, request: JobRequest, *, with_code: bool = True
+) -> Admitted:
+    """Everything that is looked at before a job of the caller is made; raises as `submit` does.
+
+    Without `with_code` a script need not have been sent yet.
+    """
     if caller.person_id is None:
         raise Forbidden(Text("平台自身不能提交任务", "the platform itself submits no jobs of its own"))
-    argv = _argv(request)
+    argv = _argv(request, with_code)
     _check(request, argv)
     request = asks.settled(platform, caller, request)
     machines = nodes.known(platform)
@@ -116,11 +121,11 @@ def admit(session: Session, platform: Platform, caller: Caller, request: JobRequ
     return Admitted(request, cohort, name, {**_spec(platform, request, argv), **keys}, held)
 
 
-def _argv(request: JobRequest) -> list[str]:
+def _argv(request: JobRequest, with_code: bool) -> list[str]:
     if request.script is None:
         return list(request.argv)
     parts = request.script.split("/")
-    if request.tree is None or request.argv or request.script.startswith("/") or ".." in parts:
+    if (with_code and request.tree is None) or request.argv or request.script.startswith("/") or ".." in parts:
         raise _bad("script", "应是随任务提交的代码里的文件", "must be a file of the code that comes with the job")
     return ["python", f"/work/{request.script}", *request.args]
 
