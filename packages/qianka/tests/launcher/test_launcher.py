@@ -267,7 +267,7 @@ from qianka.launcher.sources import Sources
 from qianka.launcher.stage import Stage, mount_point
 system.own_mounts()
 job = {"work": None, "runtime": None, "mounts": [], "limits": {"disk": 1 << 20, "inodes": 10}}
-staged = Stage(mount_point(), Sources("/nonexistent", [])).build(job, None, 61000, sys.argv[2])
+staged = Stage(mount_point(), Sources("/nonexistent", [])).build(job, None, (61000,), sys.argv[2])
 subprocess.run([staged, "--version"], user=61000, group=61000, extra_groups=[], check=True)
 """
 
@@ -356,3 +356,31 @@ time.sleep(0.3)
     ended = launched.run(job("j-peak", ["/usr/bin/python3", "-c", program]))
     assert ended.result["state"] == "COMPLETED", ended.result
     assert ended.result["peak_memory"] == pytest.approx(310 * MIB, abs=20 * MIB)
+
+
+def test_a_paired_run_has_two_uids_and_two_groups_and_each_side_its_own_limits(launched: Launched) -> None:
+    tells = "import os; s = os.stat('/out'); open('/out/uid', 'w').write(str(s.st_uid)); print(os.listdir('/lab'))"
+    hog = "x = bytearray(); [x.extend(bytes(1 << 20)) for _ in range(4096)]"
+    lab = launched.data / "labs" / "paired"
+    lab.mkdir(parents=True, exist_ok=True)
+    (lab / "expected").write_text("42")
+    launched.own()
+    spec = job(
+        "j-paired",
+        [PYTHON, "-c", f"{tells}; import time; time.sleep(2)"],
+        isolation={"minimum": "full"},
+        mounts=[{"source": str(lab), "target": "/lab"}],
+        peer={
+            "argv": [PYTHON, "-c", f"import os; print(os.path.exists('/lab')); open('/out/x', 'w'); {hog}"],
+            "resources": {"memory": 64 * MIB},
+        },
+    )
+    ended = launched.run(spec)
+    peer = ended.result["peer"]
+    assert (ended.result["state"], ended.result["isolation"]) == ("COMPLETED", "full"), ended.result
+    assert (peer["state"], peer["reason"]["code"]) == ("OUT_OF_MEMORY", "out_of_memory")
+    assert peer["peak_memory"] <= 64 * MIB < 4096 * MIB
+    assert ended.stdout == "['expected']\n"
+    assert jobdir.read_log(ended.directory, 1, "peer.stdout")[0] == "False\n"
+    assert [path.name for path in ended.out.iterdir()] == ["uid"]
+    assert launched.ask(do="ping")["running"] == 0

@@ -21,7 +21,7 @@ def test_only_the_living_are_told_of_and_the_rest_is_removed(tmp_path: Path) -> 
     (tmp_path / "runs" / "1").write_text(json.dumps({**entry, "start": entry["start"] + 1}))
     (tmp_path / "runs" / "999999999").write_text("{")
     (tmp_path / "runs" / ".4711").write_text("half written")
-    assert register.living() == {mine: ("/data/jobs", "j-1", 2, 61000)}
+    assert register.living() == {mine: ("/data/jobs", "j-1", 2, (61000,))}
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == sorted([".4711", str(mine)])
     register.strike(mine)
     register.strike(mine)
@@ -40,7 +40,7 @@ def test_a_process_that_was_killed_counts_for_nothing(tmp_path: Path) -> None:
     assert child.stdout is not None
     child.stdout.readline()
     register = Register((str(tmp_path / "runs"),))
-    assert register.living() == {child.pid: ("/j", "j", 1, 5)}
+    assert register.living() == {child.pid: ("/j", "j", 1, (5,))}
     child.send_signal(signal.SIGKILL)
     child.communicate()
     assert register.living() == {}

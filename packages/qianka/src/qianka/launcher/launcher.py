@@ -6,9 +6,11 @@ import os
 
 from qianka.jobdir import out as pickup
 from qianka.jobdir import records, spec
-from qianka.jobdir.codec import FormatError
+from qianka.jobdir.codec import FormatError, dumps
+from qianka.jobdir.files import read_bytes
 from qianka.jobdir.layout import run_dir, safe_id
 from qianka.launcher import forked, system
+from qianka.launcher.person import POWERS, NotForThem, Slurm
 from qianka.launcher.register import Register
 from qianka.launcher.sources import NotAllowed, Sources
 from qianka.launcher.stage import Stage
@@ -46,15 +48,17 @@ class Launcher:
         self.place = place
         self.level = level
         self.register = register
-        self.running: dict[int, tuple[str, int, int]] = {}
-        """pid of a supervisor → job, run, uid"""
+        self.running: dict[int, tuple[str, int, tuple[int, ...]]] = {}
+        """pid of a supervisor → job, run, uids"""
+        self.slurm: Slurm | None = None
+        """acts for people where the platform uses Slurm"""
 
     def adopt(self) -> int:
         """Find the supervisors that other launchers started, so that their uids stay theirs; returns ours."""
-        for pid, (jobs, job, run, uid) in self.register.living().items():
+        for pid, (jobs, job, run, uids) in self.register.living().items():
             # Another platform on this machine may share the pool: its uids are kept, its runs are not ours.
-            self.running[pid] = (job if jobs == self.jobs else "", run, uid)
-            self.pool.keep(uid)
+            self.running[pid] = (job if jobs == self.jobs else "", run, uids)
+            self.pool.keep(*uids)
         return sum(bool(job) for job, _, _ in self.running.values())
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -70,15 +74,17 @@ class Launcher:
                 return self._kill(job, _run_number(request))
             if what == "clean":
                 return self._clean(job)
-            raise Refusal(f"{what!r} is nothing a launcher does: start, kill, clean, ping")
-        except (Refusal, FormatError, NoneFree, OSError) as error:
+            if what in POWERS:
+                return self._for_person(what, job, _run_number(request), request)
+            raise Refusal(f"{what!r} is nothing a launcher does: start, kill, clean, ping, {', '.join(POWERS)}")
+        except (Refusal, FormatError, NoneFree, NotAllowed, NotForThem, OSError) as error:
             return {"ok": False, "error": str(error)}
 
     def ended(self, pid: int) -> None:
         """A supervisor is gone."""
         known = self.running.pop(pid, None)
         if known is not None:
-            self.pool.give_back(known[2])
+            self.pool.give_back(*known[2])
             self.register.strike(pid)
 
     def forget_the_gone(self) -> None:
@@ -91,16 +97,16 @@ class Launcher:
         if not self._as_service(lambda: os.path.isdir(directory)):
             raise Refusal(f"there is no job {job}")
         self.forget_the_gone()
-        uid = self.pool.take()
+        uids = self.pool.take(2 if self._as_service(lambda: _is_paired(directory)) else 1)
         try:
             pid = os.fork()
         except OSError:
-            self.pool.give_back(uid)
+            self.pool.give_back(*uids)
             raise
         if pid == 0:
-            self._become_supervisor(directory, job, run, uid)
-        self.running[pid] = (job, run, uid)
-        return {"ok": True, "pid": pid, "uid": uid}
+            self._become_supervisor(directory, job, run, uids)
+        self.running[pid] = (job, run, uids)
+        return {"ok": True, "pid": pid, "uid": uids[0]}
 
     def _kill(self, job: str, run: int) -> dict[str, Any]:
         # By our own list, never by what a file of the service says: it could name any process.
@@ -121,19 +127,33 @@ class Launcher:
             os.close(jobs)
         return {"ok": True}
 
-    def _become_supervisor(self, directory: str, job: str, run: int, uid: int) -> None:
+    def _for_person(self, what: str, job: str, run: int, request: dict[str, Any]) -> dict[str, Any]:
+        if self.slurm is None:
+            raise Refusal("this platform does not use Slurm")
+        directory = os.path.join(self.jobs, job)
+        text = self._as_service(lambda: spec.filled(records.read_job(directory)))
+        script = b""
+        if what == "sbatch":
+            script = self._as_service(lambda: read_bytes(os.path.join(directory, f"slurm-{run}.sh")))
+        return self.slurm.answer(what, text, run, request, script.decode())
+
+    def _become_supervisor(self, directory: str, job: str, run: int, uids: tuple[int, ...]) -> None:
         """In the fork: enter the register, mount the stage, supervise; never returns."""
         try:
             os.setsid()
-            words = [directory, str(run), "--uid", str(uid)]
+            words = [directory, str(run), "--uid", str(uids[0])]
+            words += ["--peer-uid", str(uids[1])] if len(uids) > 1 else []
             words += ["--stage", self.place, "--owner", "{}:{}".format(*self.service)]
             try:
-                self.register.enter(self.jobs, job, run, uid)
+                self.register.enter(self.jobs, job, run, *uids)
                 # First, since what is opened before belongs to other mounts and could not be bound.
                 system.own_mounts()
                 text, out = self._as_service(lambda: self._read(directory, run))
-                bwrap = Stage(self.place, self.sources).build(text, out, uid, self.level["bwrap"])
-                words += ["--bwrap", bwrap, "--bwrap-version", self.level["bwrap_version"]]
+                bwrap = Stage(self.place, self.sources).build(text, out, uids, self.level["bwrap"])
+                if bwrap:
+                    words += ["--bwrap", bwrap, "--bwrap-version", self.level["bwrap_version"]]
+                known = {key: self.level.get(key) for key in ("backend", "level", "missing", "engine")}
+                words += ["--known", dumps(known)]
             except (OSError, FormatError, NotAllowed, KeyError, TypeError) as error:
                 # The supervisor writes it down: a run that was asked for always gets a result.
                 words += ["--fault", f"{type(error).__name__}: {error}"]
@@ -145,7 +165,7 @@ class Launcher:
         """With the service's rights: the job, and for a folder volume the folder."""
         run_dir(directory, run)
         job = spec.filled(records.read_job(directory))
-        if job["isolation"]["backend"] != "bubblewrap":
+        if job["isolation"]["backend"] == "none":
             raise NotAllowed("the launcher runs nothing without a sandbox")
         if job["volume"] == "tmpfs":
             return job, None
@@ -162,6 +182,14 @@ class Launcher:
         finally:
             os.seteuid(0)
             os.setegid(0)
+
+
+def _is_paired(directory: str) -> bool:
+    """Whether a job has two sides; a job that cannot be read has one, and its supervisor says what is wrong."""
+    try:
+        return records.read_job(directory).get("peer") is not None
+    except (OSError, FormatError):
+        return False
 
 
 def _run_number(request: dict[str, Any]) -> int:

@@ -84,7 +84,7 @@ def tried(options: dict[str, Any], sources: Sources) -> dict[str, Any]:
             stage = mount_point()
             job = {"work": None, "runtime": options["runtime"], "mounts": [], "limits": {"disk": 0, "inodes": 0}}
             found = find.bubblewrap() or ("/usr/bin/bwrap", (0, 0, 0))
-            staged = Stage(stage, sources).build(job, None, options["uid_base"], found[0])
+            staged = Stage(stage, sources).build(job, None, (options["uid_base"],), found[0])
             report = selftest.probe(
                 "bubblewrap",
                 options["data"],

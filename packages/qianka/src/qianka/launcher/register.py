@@ -23,10 +23,10 @@ class Register:
         """Raises OSError where no such folder can be had."""
         self.folder = _folder(places)
 
-    def enter(self, jobs: str, job: str, run: int, uid: int) -> None:
-        """For the supervisor itself, first of all that it does."""
+    def enter(self, jobs: str, job: str, run: int, *uids: int) -> None:
+        """For the supervisor itself, first of all that it does. `uids`: one, or two for a paired run."""
         pid = os.getpid()
-        text = dumps({"start": start_ticks(pid), "jobs": jobs, "job": job, "run": run, "uid": uid})
+        text = dumps({"start": start_ticks(pid), "jobs": jobs, "job": job, "run": run, "uids": list(uids)})
         aside = os.path.join(self.folder, f".{pid}")
         descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
@@ -42,15 +42,17 @@ class Register:
         except FileNotFoundError:
             return
 
-    def living(self) -> dict[int, tuple[str, str, int, int]]:
-        """pid → jobs folder, job, run, uid of those that live; entries of others are removed."""
+    def living(self) -> dict[int, tuple[str, str, int, tuple[int, ...]]]:
+        """pid → jobs folder, job, run, uids of those that live; entries of others are removed."""
         found = {}
         for name in os.listdir(self.folder):
             if not name.isdecimal():
                 continue
             try:
                 entry = read_json(os.path.join(self.folder, name))
-                told = (str(entry["jobs"]), str(entry["job"]), int(entry["run"]), int(entry["uid"]))
+                # Before there were paired runs, an entry had one uid.
+                uids = tuple(int(uid) for uid in entry.get("uids") or [entry["uid"]])
+                told = (str(entry["jobs"]), str(entry["job"]), int(entry["run"]), uids)
                 lives = same_process(int(name), int(entry["start"]))
             except FileNotFoundError:
                 continue

@@ -39,19 +39,29 @@ class Stage:
         self.place = place
         self.sources = sources
 
-    def build(self, job: dict[str, Any], out: int | None, uid: int, bwrap: str) -> str:
-        """Mount everything that `job` names; returns the path of bubblewrap for the run.
+    def build(self, job: dict[str, Any], out: int | None, uids: tuple[int, ...], bwrap: str | None) -> str:
+        """Mount everything that `job` names; returns the path of bubblewrap for the run ("": none is used).
 
         This process must have mounts of its own already.
-        `out`: descriptor of the folder that becomes /out; None for a tmpfs of its own. Raises OSError, NotAllowed.
+        `out`: descriptor of the folder that becomes /out; None for a tmpfs of its own. `uids`: one a side.
+        Raises OSError, NotAllowed.
         """
         system.mount("stage", self.place, "tmpfs", system.NOSUID | system.NODEV, "size=1m,nr_inodes=1000,mode=0755")
+        self._side("", job, out, uids[0])
+        if job.get("peer"):
+            os.mkdir(f"{self.place}/peer", 0o755)
+            self._side("peer/", job["peer"], None, uids[1])
+        if not bwrap:
+            return ""
+        return bwrap if reachable(bwrap) else self._tool(bwrap)
+
+    def _side(self, below: str, job: dict[str, Any], out: int | None, uid: int) -> None:
+        """What one side of a run must reach; a run that is not paired has one."""
         for name, source, writable in self._wanted(job):
             descriptor = self.sources.open(source)
-            self._bind(descriptor, name, writable=writable)
+            self._bind(descriptor, below + name, writable=writable)
             os.close(descriptor)
-        self._out(job, out, uid)
-        return bwrap if reachable(bwrap) else self._tool(bwrap)
+        self._out(f"{below}out", job, out, uid)
 
     def _tool(self, bwrap: str) -> str:
         """Bubblewrap from a folder closed to the run's uid: with the package that it and its libraries lie in."""
@@ -84,12 +94,12 @@ class Stage:
             os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
         system.bind(descriptor, target, writable=writable)
 
-    def _out(self, job: dict[str, Any], out: int | None, uid: int) -> None:
+    def _out(self, name: str, job: dict[str, Any], out: int | None, uid: int) -> None:
         if out is not None:
-            self._bind(out, "out", writable=True)
+            self._bind(out, name, writable=True)
             return
-        os.mkdir(f"{self.place}/out", 0o700)
+        os.mkdir(f"{self.place}/{name}", 0o700)
         limits = job["limits"]
         # One more for the folder itself; 0 would mean no bound at all.
         options = f"size={limits['disk']},nr_inodes={limits['inodes'] + 1},mode=0700,uid={uid},gid={uid}"
-        system.mount("out", f"{self.place}/out", "tmpfs", system.NOSUID | system.NODEV, options)
+        system.mount("out", f"{self.place}/{name}", "tmpfs", system.NOSUID | system.NODEV, options)

@@ -18,23 +18,26 @@ class UidPool:
         self._next = 0
         self._taken: set[int] = set()
 
-    def take(self) -> int:
-        """A uid that no run has. Raises NoneFree."""
+    def take(self, wanted: int = 1) -> tuple[int, ...]:
+        """So many uids that no run has. Raises NoneFree."""
+        found: list[int] = []
         for _ in range(self.count):
             uid = self.base + self._next
             self._next = (self._next + 1) % self.count
             if uid not in self._taken:
-                self._taken.add(uid)
-                return uid
+                found.append(uid)
+            if len(found) == wanted:
+                self._taken.update(found)
+                return tuple(found)
         raise NoneFree(f"all {self.count} uids from {self.base} on are taken")
 
-    def keep(self, uid: int) -> None:
-        """Note a uid as taken by a run that an earlier launcher started."""
-        self._taken.add(uid)
+    def keep(self, *uids: int) -> None:
+        """Note uids as taken by a run that an earlier launcher started."""
+        self._taken.update(uids)
 
-    def give_back(self, uid: int) -> None:
-        """The run of `uid` is over."""
-        self._taken.discard(uid)
+    def give_back(self, *uids: int) -> None:
+        """The run of `uids` is over."""
+        self._taken.difference_update(uids)
 
 
 def lives(pid: int) -> bool:
