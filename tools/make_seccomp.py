@@ -4,18 +4,22 @@
 
 Needs pyseccomp and libseccomp2 (developers only; the built filters are committed). A deny list:
 an allow list breaks CUDA and torch too easily. Calls of another architecture (i386, x32) are killed,
-so that the list is not bypassed that way.
+so that the list is not bypassed that way. The same list is written twice: as a program for bubblewrap (.bpf),
+and as a profile for Podman and Docker (.json).
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyseccomp as seccomp
 
 FILTERS = Path(__file__).resolve().parent.parent / "packages/qianka/src/qianka/sandbox/filters"
+NAMES = {"x86_64": "SCMP_ARCH_X86_64", "aarch64": "SCMP_ARCH_AARCH64"}
 ARCHITECTURES = {"x86_64": seccomp.Arch.X86_64, "aarch64": seccomp.Arch.AARCH64}
 
 _DENIED = """
@@ -44,6 +48,7 @@ def main() -> int:
         for without_memfd in (False, True):
             path = folder / f"{name}{'-nomemfd' if without_memfd else ''}.bpf"
             build(path, name, without_memfd=without_memfd)
+            path.with_suffix(".json").write_text(profile(name, without_memfd=without_memfd), "utf-8")
             print(path.name, path.stat().st_size, "bytes")
     return 0
 
@@ -73,6 +78,33 @@ def build(path: Path, architecture: str, *, without_memfd: bool) -> None:
     _sockets(rules)
     with path.open("wb") as file:
         rules.export_bpf(file)
+
+
+def profile(architecture: str, *, without_memfd: bool) -> str:
+    """The same denials as a profile of the OCI's format. A call that an engine's libseccomp lacks is passed over."""
+    rules: list[dict[str, Any]] = [_rule(DENIED, errno.EPERM), _rule(ABSENT, errno.ENOSYS)]
+    if without_memfd:
+        rules.append(_rule(["memfd_create", "memfd_secret"], errno.ENOSYS))
+    for flag in NAMESPACE_FLAGS:
+        rules.append(_rule(["clone"], errno.EPERM, _masked(0, flag, flag)))
+    for request in TERMINAL_INJECTION:
+        rules.append(_rule(["ioctl"], errno.EPERM, _masked(1, 0xFFFFFFFF, request)))
+    netlink = [_masked(0, 0xFFFFFFFF, AF_NETLINK), {"index": 2, "value": 0, "op": "SCMP_CMP_NE"}]
+    rules.append(_rule(["socket"], errno.EAFNOSUPPORT, *netlink))
+    for family in range(LAST_FAMILY + 1):
+        if family not in (*ALLOWED_FAMILIES, AF_NETLINK):
+            rules.append(_rule(["socket"], errno.EAFNOSUPPORT, _masked(0, 0xFFFFFFFF, family)))
+    rules.append(_rule(["socket"], errno.EAFNOSUPPORT, {"index": 0, "value": LAST_FAMILY, "op": "SCMP_CMP_GT"}))
+    whole = {"defaultAction": "SCMP_ACT_ALLOW", "architectures": [NAMES[architecture]], "syscalls": rules}
+    return json.dumps(whole, indent=1) + "\n"
+
+
+def _rule(calls: list[str], error: int, *arguments: dict[str, Any]) -> dict[str, Any]:
+    return {"names": calls, "action": "SCMP_ACT_ERRNO", "errnoRet": error, "args": list(arguments)}
+
+
+def _masked(index: int, mask: int, value: int) -> dict[str, Any]:
+    return {"index": index, "value": mask, "valueTwo": value, "op": "SCMP_CMP_MASKED_EQ"}
 
 
 def _deny(rules: seccomp.SyscallFilter, action: int, call: str) -> None:

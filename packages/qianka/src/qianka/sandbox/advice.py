@@ -58,6 +58,36 @@ _TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "用 qianka runtime build 重建运行环境，解释器须放在各用户都能到达的位置（如 /usr/bin/python3）。",
         "Rebuild it with qianka runtime build, from an interpreter that all users can reach (as /usr/bin/python3).",
     ),
+    "engine": (
+        "must",
+        "没有能用的容器引擎（Podman 或 Docker）。",
+        "There is no container engine (Podman or Docker) that works.",
+        "sudo apt-get install podman runc；或安装 Docker 并把服务用户加入 docker 组。有 bubblewrap 时不需要容器。",
+        "sudo apt-get install podman runc; or install Docker and put the service's user into the group docker. "
+        "With bubblewrap none is needed.",
+    ),
+    "image": (
+        "must",
+        "容器镜像不在本机，也无法就地制作。",
+        "The container image is not on this machine and cannot be made here.",
+        "不设 sandbox.image 即由平台自己制作空骨架镜像；自己的镜像须事先装好（不会联网拉取）。",
+        "Leave sandbox.image empty and the platform makes a skeleton of its own; an image of yours must be there "
+        "beforehand (nothing is pulled).",
+    ),
+    "privileges": (
+        "must",
+        "容器内的进程权限过大（root、特权或可写的系统目录）。",
+        "Inside the container a process has too much power (root, capabilities, or a system it can write).",
+        "升级容器引擎；不要用 --privileged 或去掉只读的包装脚本。",
+        "Upgrade the engine; no wrapper that adds --privileged or takes --read-only away.",
+    ),
+    "unproven": (
+        "should",
+        "这台机器上的容器隔离没有经过自检。",
+        "Containment by this engine was not tried out on this machine.",
+        "由 qianka up 或 qianka worker 启动，它们先自检。",
+        "Start by qianka up or qianka worker: they try it first.",
+    ),
     "control_groups": (
         "should",
         "没有控制组：整棵进程树的内存与 CPU 只能靠轮询估计，不能硬限制。",
@@ -121,6 +151,11 @@ def item(code: str, why: str = "") -> dict[str, Any]:
     """{"code", "need", "zh", "en", "fix_zh", "fix_en", "why"}; `why` is the system's own message."""
     need, zh, en, fix_zh, fix_en = _TABLE[code]
     return {"code": code, "need": need, "zh": zh, "en": en, "fix_zh": fix_zh, "fix_en": fix_en, "why": why[:500]}
+
+
+def noted(entry: dict[str, Any]) -> dict[str, Any]:
+    """The same lack, of a way of containing that is not used: worth knowing, no more."""
+    return {**entry, "need": "note"}
 
 
 def codes() -> list[str]:

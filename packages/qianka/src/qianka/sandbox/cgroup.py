@@ -110,9 +110,7 @@ class Group:
         return True
 
 
-def make(
-    name: str, *, memory: int, processes: int, cpus: float, root: str = "/", together: bool = True
-) -> Group:
+def make(name: str, *, memory: int, processes: int, cpus: float, root: str = "/", together: bool = True) -> Group:
     """A fresh group below our own, with its bounds set: `memory` bytes, `processes`, `cpus` cores.
 
     `together`: where the kernel can, one process that is out of memory takes all others of its group with it.
@@ -124,9 +122,7 @@ def make(
         if layout.version == 2:
             from qianka.sandbox.cgroup_v2 import make_v2
 
-            return make_v2(
-                layout.folders[""], name, memory=memory, processes=processes, cpus=cpus, together=together
-            )
+            return make_v2(layout.folders[""], name, memory=memory, processes=processes, cpus=cpus, together=together)
         if layout.version == 1:
             from qianka.sandbox.cgroup_v1 import make_v1
 

@@ -49,9 +49,7 @@ class GroupV2(Group):
             super().kill()
 
 
-def make_v2(
-    own: str, name: str, *, memory: int, processes: int, cpus: float, together: bool = True
-) -> GroupV2:
+def make_v2(own: str, name: str, *, memory: int, processes: int, cpus: float, together: bool = True) -> GroupV2:
     """The group, beside our leaf. Raises OSError when it cannot be made or bounded."""
     base = prepare(own)
     folder = f"{base}/{name}"

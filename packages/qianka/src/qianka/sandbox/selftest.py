@@ -51,15 +51,29 @@ def probe(
     runtime: str | None = None,
     stage: str | None = None,
     bwrap: tuple[str, Version] | None = None,
+    image: str | None = None,
+    sock: str = "",
 ) -> dict[str, Any]:
     """Try everything; the result can be written as JSON.
 
+    `backend`: bubblewrap, podman, docker, none, or auto: bubblewrap where it contains code, else a container.
+
     `uid`: whom runs will belong to (root only); `runtime`: the student runtime, whose interpreter is
-    proven; `stage`: where a launcher has mounted it; `bwrap`: which one to use. Returns {"level",
+    proven; `stage`: where a launcher has mounted it; `bwrap`: which one to use; `image`: an operator's own
+    for containers; `sock`: of a Docker daemon. Returns {"level",
     "missing": [advice.item], "notes", "backend", "bwrap", "bwrap_version", "cgroup", "uid", "data"}.
     """
     report: dict[str, Any] = {"backend": backend, "bwrap": None, "bwrap_version": None, "cgroup": _layout()}
     report["uid"] = os.getuid()
+    if backend == "auto":
+        report = probe("bubblewrap", data_dir, uid=uid, runtime=runtime, stage=stage, bwrap=bwrap)
+        if report["level"] != "refuse" or sys.platform != "linux":
+            return report
+        other = probe("container", data_dir, uid=uid, runtime=runtime, stage=stage, image=image, sock=sock)
+        # Where neither serves, both ways out are told.
+        if other["level"] == "refuse":
+            return {**report, "missing": [*report["missing"], *other["missing"]]}
+        return {**other, "notes": [*other["notes"], *(advice.noted(entry) for entry in report["missing"])]}
     report["data"] = os.fspath(data_dir)
     if backend == "none":
         return {**report, "level": "none", "missing": [advice.item("isolation")], "notes": []}
@@ -69,6 +83,12 @@ def probe(
         uid = 61_000
     if sys.platform != "linux":
         missing.append(advice.item("linux"))
+    elif backend != "bubblewrap":
+        from qianka.sandbox.container.selftest import probe as probe_container
+
+        engine, missing = probe_container(backend, uid=uid, python=runtime, stage=stage, wanted=image, sock=sock)
+        report["engine"] = None if engine is None else engine.as_json()
+        report["backend"] = backend if engine is None else engine.name
     else:
         found = bwrap or find.bubblewrap()
         if found is None:
