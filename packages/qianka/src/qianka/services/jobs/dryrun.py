@@ -58,14 +58,18 @@ def _size(wanted: Resources) -> Text:
     if wanted.nodes == 1:
         return Text(
             f"1 台机器{alone[0]}：{wanted.cpus:g} 核、{memory}、{wanted.gpus} 张卡",
-            f"1 machine{alone[1]}: {wanted.cpus:g} cores, {memory}, {wanted.gpus} cards",
+            f"1 machine{alone[1]}: {_each(wanted, memory)}",
         )
     return Text(
         f"{wanted.nodes} 台机器{alone[0]}，每台 {wanted.cpus:g} 核、{memory}、{wanted.gpus} 张卡；"
         f"共 {wanted.all_gpus} 张卡",
-        f"{wanted.nodes} machines{alone[1]}, each with {wanted.cpus:g} cores, {memory}, {wanted.gpus} cards; "
-        f"{wanted.all_gpus} cards in all",
+        f"{wanted.nodes} machines{alone[1]}, each with {_each(wanted, memory)}; {wanted.all_gpus} cards in all",
     )
+
+
+def _each(wanted: Resources, memory: str) -> str:
+    cores, cards = ("" if count == 1 else "s" for count in (wanted.cpus, wanted.gpus))
+    return f"{wanted.cpus:g} core{cores}, {memory}, {wanted.gpus} card{cards}"
 
 
 def _start(found: Admitted, is_slurm: bool) -> Text:
@@ -84,7 +88,7 @@ def _start(found: Admitted, is_slurm: bool) -> Text:
 def _few_cores(wanted: Resources) -> Text:
     return Text(
         f"建议：{wanted.gpus} 张卡只有 {wanted.cpus:g} 个核，读数据会拖慢训练；加 --cpus {2 * wanted.gpus}",
-        f"advice: {wanted.gpus} cards share {wanted.cpus:g} cores, so reading data will hold them up; "
+        f"advice: {wanted.gpus} cards with {wanted.cpus:g} CPU in all: reading data will hold them up; "
         f"add --cpus {2 * wanted.gpus}",
     )
 
