@@ -6,13 +6,14 @@ import json
 import os
 import shutil
 import time
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from qianka.errors import Text
+from qianka.services import leases
 from qianka.services.platform import Platform
 from qianka.store.tables import Lease
 
@@ -39,25 +40,29 @@ class Doctor:
 
     def _parts(self) -> dict[str, Any]:
         run = self.platform.folders.run
-        database, lease = self._database()
+        database, left = self._database()
         disk = shutil.disk_usage(self.platform.folders.root)
         return {
             "database": database,
-            "worker": {"alive": lease is not None and lease > self.platform.now(), "lease_until": lease},
+            "worker": {
+                "alive": left is not None and left > timedelta(0),
+                "lease_until": None if left is None else self.platform.now() + left,
+            },
             "sandbox": read_small(run / "sandbox.json") or {},
             "process": {**(read_small(run / "up.json") or {}), "uid": os.geteuid()},
             "disk": {"free": disk.free, "total": disk.total},
         }
 
-    def _database(self) -> tuple[dict[str, Any], datetime | None]:
+    def _database(self) -> tuple[dict[str, Any], timedelta | None]:
+        """How it is, and how much longer the worker's lease holds by the clock that leases go by."""
         begun = time.perf_counter()
         try:
             with self.platform.store.reading() as session:
                 lease = session.get(Lease, "worker")
-                until = None if lease is None else lease.expires_at
+                left = None if lease is None else lease.expires_at - leases.now_of(session, self.platform)
         except SQLAlchemyError:
             return {"alive": False}, None
-        return {"alive": True, "milliseconds": round((time.perf_counter() - begun) * 1000, 2)}, until
+        return {"alive": True, "milliseconds": round((time.perf_counter() - begun) * 1000, 2)}, left
 
 
 class Finding:

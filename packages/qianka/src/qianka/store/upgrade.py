@@ -40,6 +40,33 @@ def upgrade(store: Store) -> None:
             connection.invalidate()
 
 
+def stamp(store: Store) -> None:
+    """Note that the tables of a database are those of this version, as after an upgrade."""
+    from alembic import command
+
+    with store.engine.begin() as connection:
+        command.stamp(config_for(connection), "head")
+
+
+def newest_revision() -> str:
+    """The revision that this version's tables have."""
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    return str(ScriptDirectory.from_config(config).get_current_head())
+
+
+def revision_of(store: Store) -> str | None:
+    """The revision that a database's tables have; None: it has none."""
+    from alembic.runtime.migration import MigrationContext
+
+    with store.engine.connect().execution_options(**store.reading_options) as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
 def config_for(connection: Connection) -> Config:
     """Alembic's configuration for a connection, without a file."""
     from alembic.config import Config

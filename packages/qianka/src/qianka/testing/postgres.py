@@ -19,6 +19,7 @@ from typing import Any
 
 from qianka.store.session import Store
 from qianka.store.tables import Base
+from qianka.store.upgrade import stamp
 
 _NAMES = ("postgres", "qianka", "nobody")
 _FAST = {
@@ -69,7 +70,7 @@ class PostgresServer:
     def start(self) -> None:
         """Start, and return when it answers. It is nobody's child: `stop` works from any process."""
         options = " ".join(f"-c {name}={value or chr(39) * 2}" for name, value in _FAST.items())
-        command = [self._bin / "pg_ctl", "-D", self.data, "-l", self.folder / "log", "-w", "-t", "60"]
+        command: list[str | Path] = [self._bin / "pg_ctl", "-D", self.data, "-l", self.folder / "log", "-w", "-t", "60"]
         done = subprocess.run(
             [*command, "-o", f"-k {self.folder} {options}", "start"],
             cwd="/",
@@ -122,6 +123,7 @@ class PostgresServer:
         self.execute(f"CREATE DATABASE {TEMPLATE}")
         store = Store(self.url(TEMPLATE))
         Base.metadata.create_all(store.engine)
+        stamp(store)
         store.close()
 
     def database(self, *, bare: bool = False) -> str:

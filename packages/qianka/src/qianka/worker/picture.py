@@ -1,8 +1,8 @@
 """What waits and what runs, as the dispatcher sees it; of the store only what changed is read.
 
-Every change of a job emits an event in its transaction, so as long as the newest event is the one
-that this dispatcher's own last commit left, its own picture is still right. (Where transactions end in
-another order than that of their events, as on PostgreSQL, a change may be seen late, by `KEPT` at most.)
+Every change of a job emits an event in its transaction, and events are numbered in the order of their
+commits (qianka.store.session), so as long as the newest event is the one that this dispatcher's own last
+commit left, its own picture is still right.
 """
 
 from __future__ import annotations

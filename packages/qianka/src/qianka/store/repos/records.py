@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timezone
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -30,3 +31,11 @@ def jobs_changed_after(session: Session, after: int, limit: int) -> list[str]:
     """Ids of the jobs that events above `after` tell of, at most `limit`."""
     query = select(Event.topic).where(Event.id > after, Event.topic.like("job:%")).distinct().limit(limit)
     return [topic.removeprefix("job:") for topic in session.scalars(query)]
+
+
+def database_time(session: Session) -> datetime | None:
+    """The present instant by the clock of a database that several machines share; None: there is no such."""
+    if session.get_bind().dialect.name != "postgresql":
+        return None
+    now: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
+    return now.astimezone(timezone.utc)
