@@ -57,8 +57,35 @@ class Settings:
         "Slurm 站点文件 site.toml；空则用默认值",
         "the site file of Slurm, site.toml; empty: the defaults",
     )
+    slurm_conf: str = _setting(
+        "slurm.conf", "", "slurm.conf 的路径；空则用系统的", "path of slurm.conf; empty: the system's"
+    )
+    slurm_poll: float = _setting(
+        "slurm.poll", 5.0, "两次询问 Slurm 之间的秒数", "seconds between two questions to Slurm"
+    )
+    slurm_people: str = _setting(
+        "slurm.people",
+        "login",
+        "自己的任务以谁的身份运行：login（与登录名同名的系统账户）或 service（平台的服务用户，在沙箱里）",
+        "as whom people's own jobs run: login (the system account of that name) or service (the platform's, in the sandbox)",
+    )
     sandbox_backend: str = _setting(
-        "sandbox.backend", "bubblewrap", "隔离方式：bubblewrap 或 none", "how code is contained: bubblewrap or none"
+        "sandbox.backend",
+        "auto",
+        "隔离方式：auto（先 bubblewrap，不行再用容器）、bubblewrap、podman、docker 或 none",
+        "how code is contained: auto (bubblewrap, else a container), bubblewrap, podman, docker or none",
+    )
+    sandbox_image: str = _setting(
+        "sandbox.image",
+        "",
+        "容器镜像；空则用本机 /usr 与学生运行环境（不需要镜像仓库）",
+        "image for containers; empty: this machine's /usr and the student runtime (no registry is needed)",
+    )
+    sandbox_docker_socket: str = _setting(
+        "sandbox.docker_socket",
+        "",
+        "Docker 守护进程的套接字；空则用默认",
+        "socket of the Docker daemon; empty: the usual",
     )
     sandbox_minimum: str = _setting(
         "sandbox.minimum",

@@ -42,7 +42,7 @@ class Finding(NamedTuple):
 
 @app.command(help=t("本机能做什么、缺什么、怎么补", "what this machine can do, what is missing, how to mend it"))
 def doctor(
-    isolation: Annotated[str, typer.Option("--isolation", help=t("要检查的隔离方式", "what to check"))] = "bubblewrap",
+    isolation: Annotated[str, typer.Option("--isolation", help=t("要检查的隔离方式", "what to check"))] = "",
     apparmor: Annotated[
         bool,
         typer.Option(
@@ -57,7 +57,7 @@ def doctor(
     found = common.load_settings()
     checks: list[Callable[[], list[Finding]]] = [
         _python,
-        lambda: _sandbox(found, isolation),
+        lambda: _sandbox(found, isolation or found.sandbox_backend),
         _cgroups,
         lambda: _disk(found),
         lambda: _port(found),
@@ -106,17 +106,37 @@ def _sandbox(found: Settings, backend: str) -> list[Finding]:
     runtime = embedded.find_runtime()
     # As root the runtime lies where runs reach it only through the launcher, which tries that itself.
     is_tried = os.geteuid() != 0 and embedded.is_runtime(runtime)
-    report = selftest.probe(backend, scratch, runtime=str(runtime) if is_tried else None)
+    report = selftest.probe(
+        backend,
+        scratch,
+        runtime=str(runtime) if is_tried else None,
+        image=found.sandbox_image or None,
+        sock=found.sandbox_docker_socket,
+    )
     level = str(report["level"])
     grade = {"full": "ok", "degraded": "warn", "none": "warn"}.get(level, "bad")
     names = {"full": "完整", "degraded": "降级", "none": "无", "refuse": "不可用，学生代码不会运行"}
-    first = Text(f"隔离级别：{names.get(level, level)}", f"isolation: {level}")
+    by = str(report["backend"])
+    first = Text(f"隔离级别：{names.get(level, level)}（{by}）", f"isolation: {level} ({by})")
     findings = [Finding("sandbox", grade, first)]
+    if report.get("engine"):
+        findings.append(_engine(report))
     for item in report["missing"]:
         text = Text(f"缺：{item['zh']}", f"missing: {item['en']}")
         fix = Text(str(item.get("fix_zh") or ""), str(item.get("fix_en") or ""))
         findings.append(Finding(f"sandbox.{item['code']}", grade, text, fix if fix.zh or fix.en else None))
     return findings
+
+
+def _engine(report: dict[str, Any]) -> Finding:
+    """Which container engine, and why not bubblewrap."""
+    engine = report["engine"]
+    with_runtime = f", {engine['runtime']}" if engine["runtime"] else ""
+    why = [item for item in report["notes"] if item["code"] in ("bubblewrap", "namespaces", "seccomp", "interpreter")]
+    zh = f"容器引擎 {engine['path']}{with_runtime}" + "".join(f"；bubblewrap 不可用：{item['zh']}" for item in why)
+    en = f"container engine {engine['path']}{with_runtime}" + "".join(f"; no bubblewrap: {item['en']}" for item in why)
+    fix = Text(why[0]["fix_zh"], why[0]["fix_en"]) if why else None
+    return Finding("sandbox.engine", "ok", Text(zh, en), fix)
 
 
 def _cgroups() -> list[Finding]:

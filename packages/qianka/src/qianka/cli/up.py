@@ -34,7 +34,11 @@ def up(
     host: Annotated[str | None, typer.Option("--host", help=t("监听地址", "address to listen on"))] = None,
     port: Annotated[int | None, typer.Option("--port", help=t("端口；0 为任选", "port; 0: any"))] = None,
     isolation: Annotated[
-        str | None, typer.Option("--isolation", help=t("bubblewrap 或 none", "bubblewrap or none"))
+        str | None,
+        typer.Option(
+            "--isolation",
+            help=t("auto、bubblewrap、podman、docker 或 none", "auto, bubblewrap, podman, docker or none"),
+        ),
     ] = None,
     embedded: Annotated[bool, typer.Option("--embedded", hidden=True)] = False,
     json: Json = False,
@@ -120,7 +124,7 @@ class Platform:
             Part("server", server, environment, (fd,), who.popen()),
             Part("worker", worker, environment, (), who.popen()),
         ]
-        if os.geteuid() == 0 and self.settings.sandbox_backend != "none":
+        if os.geteuid() == 0 and self.settings.sandbox_backend not in ("none", "docker"):
             owner = (0, 0) if who.user is None else (who.user.pw_uid, who.user.pw_gid)
             launcher = Part("launcher", self._launcher(*owner), self.environment, ready=self._launcher_listens)
             parts[-1].after = launcher  # the worker looks once, at its start, who starts runs
@@ -135,6 +139,9 @@ class Platform:
         found = self.settings
         options = ["--service-uid", str(uid), "--service-gid", str(gid), "--uid-base", str(found.sandbox_uid_base)]
         options += ["--uid-count", str(found.sandbox_uid_count), "--allow", found.runtime_dir]
+        options += ["--backend", found.sandbox_backend]
+        if found.sandbox_image:
+            options += ["--image", found.sandbox_image]
         if (Path(found.runtime_dir) / "bin" / "python").exists():
             options += ["--runtime", found.runtime_dir]
         return [sys.executable, "-I", "-S", script, str(self.data_dir.absolute()), *options]

@@ -28,7 +28,7 @@ KINDS = ("run", "grade", "reference")
 CONTAINERS = ("apptainer", "docker", "podman")
 PEER = ("argv", "cwd", "environment", "work", "mounts", "runtime", "resources", "limits")
 """what a peer says for itself; all else is the job's"""
-BACKENDS = ("bubblewrap", "none")
+BACKENDS = ("bubblewrap", "podman", "docker", "auto", "none")
 
 
 def filled(job: dict[str, Any]) -> dict[str, Any]:
@@ -45,6 +45,7 @@ def filled(job: dict[str, Any]) -> dict[str, Any]:
         "label": "normal",
         "kind": "run",
         "cohort": None,
+        "account": None,
         "torchrun": False,
         "container": None,
         "sbatch": [],
@@ -132,11 +133,17 @@ def _check_words(job: dict[str, Any]) -> None:
     _need(job["kind"] in KINDS, "kind")
     _need(job["isolation"]["backend"] in BACKENDS, "isolation.backend")
     _need(job["isolation"]["minimum"] in LEVELS, "isolation.minimum")
+    image = job["isolation"].get("image")
+    # An image's name stands on an engine's command line: never one that would be read as an option.
+    _need(image is None or (isinstance(image, str) and image[:1].isalnum()), "isolation.image")
+    socket = job["isolation"].get("socket")
+    _need(socket is None or _is_path(socket), "isolation.socket")
 
 
 def _check_engine_words(job: dict[str, Any]) -> None:
     """What only an engine with several nodes reads; one line each, since it goes into a batch script."""
     _need(job["cohort"] is None or _is_line(job["cohort"]), "cohort")
+    _need(job["account"] is None or _is_line(job["account"]), "account")
     _need(isinstance(job["torchrun"], bool), "torchrun")
     container = job["container"]
     if container is not None:

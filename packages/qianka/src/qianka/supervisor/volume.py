@@ -86,6 +86,8 @@ class Volume:
         """For `inside`: the tmpfs as it is reached at `path`, filled with what earlier runs left. Raises OSError."""
         with self._rights.root:
             self.descriptor = os.open(path, _FOLDER)
+            if owner is not None:
+                os.fchown(self.descriptor, *owner)
             self._bring_in(self.descriptor, owner)
 
     def look(self) -> dict[str, float] | None:
@@ -99,7 +101,7 @@ class Volume:
                 return {"limit": self._limits["disk"], "measured": size}
         else:
             stat = os.fstatvfs(self.descriptor)
-            entries = stat.f_files - stat.f_ffree
+            entries = stat.f_files - stat.f_ffree - 1  # without the folder itself
             self.full = self.full or stat.f_bfree * stat.f_frsize < _NEARLY or (stat.f_files > 0 and not stat.f_ffree)
         if self.kind != "staged" and entries > self._limits["inodes"]:
             self.full = True

@@ -108,7 +108,7 @@ def _runtime(folder: Path) -> Path:
 def _need_sandbox(folder: Path) -> None:
     from qianka.sandbox import selftest
 
-    found = selftest.probe("bubblewrap", str(folder))
+    found = selftest.probe("auto", str(folder))
     level = found["level"]
     for missing in found["missing"]:
         output.note(Text(f"缺：{missing['zh']}", f"missing: {missing['en']}"))
@@ -134,7 +134,7 @@ def _start(folder: Path, port: int, runtime: Path, *, contained: bool) -> Handle
         folder,
         server_port=_free(port),
         runtime_dir=str(runtime),
-        sandbox_backend="bubblewrap" if contained else "none",
+        sandbox_backend="auto" if contained else "none",
         sandbox_minimum="degraded" if contained else "none",
     )
 

@@ -11,6 +11,7 @@ from qianka.engines.local.nodes import inventory
 from qianka.engines.local.serving import ServingStarter
 from qianka.engines.local.starters import LauncherStarter, Starter
 from qianka.errors import SandboxRefused, Text
+from qianka.jobdir.beat import alive, read_beat
 from qianka.jobdir.files import write_json
 from qianka.sandbox import selftest
 from qianka.settings import Settings
@@ -36,8 +37,8 @@ def _starter(settings: Settings, jobs: Path, run: Path) -> Starter:
 
 def _refuse_root(settings: Settings) -> None:
     """Raises SandboxRefused: as root, runs get users of their own, who only the launcher lets into the data."""
-    if os.geteuid() != 0 or settings.sandbox_backend == "none":
-        return
+    if os.geteuid() != 0 or settings.sandbox_backend in ("none", "docker"):
+        return  # Docker's daemon gives runs a user of their own, whoever asks
     raise SandboxRefused(
         Text("以 root 运行需要启动器", "as root, runs are started by the launcher, and there is none"),
         Text(
@@ -45,6 +46,15 @@ def _refuse_root(settings: Settings) -> None:
             "start it by qianka up, which brings the launcher, or run it as an ordinary user",
         ),
     )
+
+
+def _reap(report: dict[str, Any], jobs: Path) -> None:
+    """Containers that a killed supervisor left are removed."""
+    if report.get("engine") and jobs.is_dir():
+        from qianka.sandbox.container import engine, reap
+
+        found = engine.known(report, str(report["backend"]))
+        reap.reap(found, str(jobs), lambda directory, number: alive(read_beat(directory, number)))
 
 
 def tell_isolation(settings: Settings, run: Path, runtime: Path) -> dict[str, Any]:
@@ -58,7 +68,12 @@ def tell_isolation(settings: Settings, run: Path, runtime: Path) -> dict[str, An
     else:
         has_runtime = (runtime / "bin" / "python").exists()
         report = selftest.probe(
-            settings.sandbox_backend, settings.data_dir, runtime=str(runtime) if has_runtime else None
+            settings.sandbox_backend,
+            settings.data_dir,
+            runtime=str(runtime) if has_runtime else None,
+            image=settings.sandbox_image or None,
+            sock=settings.sandbox_docker_socket,
         )
+        _reap(report, run.parent / "jobs")
     write_json(str(run / "sandbox.json"), report)
     return report

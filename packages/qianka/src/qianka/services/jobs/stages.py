@@ -12,6 +12,7 @@ from qianka.domain.resources import Label, Resources
 from qianka.ids import new_id
 from qianka.services import events
 from qianka.services.platform import Platform
+from qianka.settings import Settings
 from qianka.store.repos import jobs as repo
 from qianka.store.tables import Job
 
@@ -92,7 +93,7 @@ def complete(
         "volume": "folder",
         "runtime": None,
         "network": "none",
-        "isolation": {"backend": settings.sandbox_backend, "minimum": settings.sandbox_minimum},
+        "isolation": isolation(settings),
         **spec,
         "format": 1,
         "job": job_id,
@@ -103,6 +104,16 @@ def complete(
     }
     whole["limits"] = {**default_limits(resources), **spec.get("limits", {}), "wall": wall_limit}
     return whole
+
+
+def isolation(settings: Settings) -> dict[str, Any]:
+    """How runs are contained, as it stands in job.json."""
+    words: dict[str, Any] = {"backend": settings.sandbox_backend, "minimum": settings.sandbox_minimum}
+    if settings.sandbox_image:
+        words["image"] = settings.sandbox_image
+    if settings.sandbox_docker_socket:
+        words["socket"] = settings.sandbox_docker_socket
+    return words
 
 
 def default_limits(resources: Resources) -> dict[str, Any]:
