@@ -1,4 +1,4 @@
-"""`qianka lab`: new, check, publish, list, get."""
+"""`qianka lab`: new, import, check, publish, list, get."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from qianka.cli import common, labtrial, output, scaffold
+from qianka.cli import common, labimport, labtrial, output, scaffold
 from qianka.cli.check import IsolationOption
 from qianka.cli.common import CohortOption, Json
 from qianka.cli.output import t
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from qianka.schemas.labs import Lab
 
 app = common.new_app("实验", "labs", group=True)
+
+app.command("import", help=labimport.HELP)(labimport.import_)
 
 
 @app.command(help=t("新建实验文件夹，能直接通过 lab check", "a new lab folder that passes lab check as it is"))

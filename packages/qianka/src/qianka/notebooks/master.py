@@ -150,9 +150,11 @@ def extras(cell: Cell) -> dict[str, Any]:
 def _starter(cell: Cell, role: str) -> str:
     if role == "test":
         return "" if extras(cell).get("hidden") is True else regions.without_hidden(cell.source)
-    if role == "solution" and regions.has_solution(cell.source):
-        return regions.without_solution(cell.source)
-    return cell.source
+    if regions.has_solution(cell.source):
+        return regions.without_scheme(regions.without_solution(cell.source))
+    if cell.nbgrader.get("solution") is True:  # nbgrader: an answer without markers is an answer all through
+        return regions.STUB if cell.kind == "code" else "YOUR ANSWER HERE"
+    return regions.without_scheme(cell.source)
 
 
 def _test(cell: Cell, key: str, starter: str, notes: list[Note]) -> Test:

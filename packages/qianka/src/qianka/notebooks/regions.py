@@ -1,7 +1,7 @@
-"""nbgrader's marked regions of a cell: solutions and hidden tests, cut out for the copy that students get.
+"""Marked regions of a cell: solutions, hidden tests and mark schemes, cut out for the copy that students get.
 
-Markers are comment lines: `### BEGIN SOLUTION` … `### END SOLUTION`, `### BEGIN HIDDEN TESTS` … `### END HIDDEN TESTS`;
-otter's `# SOLUTION` at the end of a line, `# SOLUTION NO PROMPT`, `# BEGIN SOLUTION`, `\"\"\" # BEGIN PROMPT` as well.
+Markers are comment lines: `### BEGIN SOLUTION` … `### END SOLUTION`, `### BEGIN HIDDEN TESTS` … `### END HIDDEN TESTS`,
+`### BEGIN MARK SCHEME` … (nbgrader); `# SOLUTION` at the end of a line, `# BEGIN SOLUTION`, `# BEGIN PROMPT` (otter).
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ import re
 
 HIDDEN = re.compile(r"^\s*#+\s*(BEGIN|END)\s+HIDDEN\s+TESTS?\s*$", re.IGNORECASE)
 SOLUTION = re.compile(r"^\s*#+\s*(BEGIN|END)\s+SOLUTION(?:\s+NO\s+PROMPT)?\s*$", re.IGNORECASE)
+SCHEME = re.compile(r"^\s*#+\s*(BEGIN|END)\s+MARK\s+SCHEME\s*$", re.IGNORECASE)
 STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
 OTTER_STUB = "..."
+_PROMPT = re.compile(r"""^\s*(?:\"{3}|'{3})\s*#\s*(?:BEGIN|END)\s+PROMPT\s*$""", re.IGNORECASE)
 _LINE = re.compile(r"^(\s*)(.*?)\s*#\s*SOLUTION(\s+NO\s+PROMPT)?\s*$")
 _ASSIGNED = re.compile(r"^([A-Za-z_][\w.\[\]'\", ]*?)\s*=(?!=)")
 
@@ -41,14 +43,20 @@ def without_hidden(source: str) -> str:
     return "\n".join(kept).rstrip("\n") if inside else source
 
 
-def without_solution(source: str, stub: str = STUB) -> str:
-    """The cell with `stub` in place of each marked solution, as deep as the marker stands. Raises BadRegion."""
+def without_scheme(source: str) -> str:
+    """A cell marked by hand, without its mark scheme. Raises BadRegion."""
+    return "\n".join(_outside(source, SCHEME, "MARK SCHEME")[0])
+
+
+def without_solution(source: str) -> str:
+    """The cell with a stub in place of each marked solution, as deep as the marker stands. Raises BadRegion."""
+    stub = STUB if "###" in source else OTTER_STUB
     out: list[str] = []
     opened: int | None = None
     for number, line in enumerate(source.split("\n"), 1):
         marker = SOLUTION.match(line)
         if marker is None:
-            if opened is None:
+            if opened is None and not _PROMPT.match(line):
                 out += _without_line(line)
             continue
         begins = marker[1].upper() == "BEGIN"

@@ -76,8 +76,8 @@ def _one(node: ast.AST) -> Beyond | None:
         if node.id in MODULES and isinstance(node.ctx, ast.Load):
             return Beyond("module", line, node.id)
     if isinstance(node, ast.Import | ast.ImportFrom):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-        for name in names:
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        for name in modules:
             top = name.partition(".")[0]
             if top in MODULES or top == "__main__" or name == "unittest.mock":
                 return Beyond("module", line, name)

@@ -1,1 +1,1 @@
-"""A notebook's run: `driver` on our side, `watcher` and its kernel on the student's. Standard library, IPython, numpy."""
+"""A notebook's run: `driver` on our side, `watcher` and its kernel on the student's."""

@@ -48,8 +48,9 @@ def pack(value: Any, keep: Keep, depth: int = 0) -> Any:
     kind = getattr(getattr(value, "dtype", None), "kind", None)
     if isinstance(kind, str) and kind in wire.KINDS_OF_NUMBERS and hasattr(value, "tobytes"):
         return value
-    if isinstance(value, type) and getattr(builtins, value.__name__, None) is value:
-        return {_BUILTIN: value.__name__}
+    name = getattr(value, "__name__", "") if isinstance(value, type) else ""
+    if isinstance(name, str) and name and getattr(builtins, name, None) is value:
+        return {_BUILTIN: name}
     return keep(value)
 
 

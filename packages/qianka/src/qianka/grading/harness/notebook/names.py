@@ -1,7 +1,7 @@
 """The names that a test on our side sees: its own, what the master imports and defines, then the student's.
 
-Helpers that the master gives (functions, classes, values written out, imports) are the master's even if the student
-has put something else under the name; what students are to write is asked for from their process.
+Imports, and what locked cells define (functions, classes, values written out), are the master's even if the student
+has put something else under the name; everything else is asked for from the student's process.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _sort(master: Master) -> tuple[dict[str, ast.stmt], set[str]]:
                 theirs |= set(names)
             elif own.role == "test" and not isinstance(node, ast.Import | ast.ImportFrom):
                 continue  # a test's own names come to be when it runs
-            elif _is_ours(node):
+            elif _is_ours(node, own.role):
                 ours |= {name: _alone(node, name) for name in names}
             else:
                 theirs |= set(names)
@@ -107,10 +107,13 @@ def _statements(source: str) -> list[ast.stmt]:
         return []
 
 
-def _is_ours(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Assign):
-        return is_literal(node.value)
-    return isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom)
+def _is_ours(node: ast.stmt, role: str) -> bool:
+    """Imports of any cell; functions, classes and written-out values of locked cells, which no student may change."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return True
+    if role != "given":
+        return False
+    return is_literal(node.value) if isinstance(node, ast.Assign) else isinstance(node, ast.FunctionDef | ast.ClassDef)
 
 
 def _names(node: ast.stmt) -> list[str]:

@@ -54,7 +54,7 @@ class Outcome:
 
 
 class Session:
-    """Drives one kernel through the steps of a pairing; `hidden`: whether tests run whole, or the part students know."""
+    """Drives one kernel through the steps of a pairing; `hidden`: tests run whole, else the part students know."""
 
     def __init__(self, link: Link, master: Master, student: Notebook, limits: Limits, *, hidden: bool) -> None:
         self.link = link

@@ -41,7 +41,7 @@ def make(home: str, fonts: str) -> Any:
     shell = _class(base).instance(config=config)
     shell.register_magic_function(lambda line: _matplotlib(), "line", "matplotlib")
     for name in ("pip", "conda", "mamba", "uv"):
-        shell.register_magic_function(lambda line: print(NO_INSTALL), "line", name)
+        shell.register_magic_function(lambda line: _say(NO_INSTALL), "line", name)
     return shell
 
 
@@ -76,7 +76,7 @@ def _class(base: Any) -> Any:
         def system(self, cmd: str) -> None:
             """`!command`: run in the sandbox, unless it wants the network."""
             if _NETWORK.match(cmd):
-                print(NO_INSTALL)
+                _say(NO_INSTALL)
                 self.user_ns["_exit_code"] = 127
                 return
             self.system_piped(cmd)
@@ -84,11 +84,15 @@ def _class(base: Any) -> Any:
         def getoutput(self, cmd: str, split: bool = True, depth: int = 0) -> Any:
             """`x = !command`."""
             if _NETWORK.match(cmd):
-                print(NO_INSTALL)
+                _say(NO_INSTALL)
                 return [] if split else ""
             return super().getoutput(cmd, split=split, depth=depth + 1)
 
     return Shell
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
 
 
 def _matplotlib() -> None:

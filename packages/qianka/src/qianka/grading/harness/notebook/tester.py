@@ -104,6 +104,8 @@ def _got(report: str) -> str:
     """`Expected … Got …` of the first example that failed."""
     at = report.find("Failed example:")
     lines = [line.strip() for line in report[max(at, 0) :].split("\n") if line.strip() and set(line.strip()) != {"*"}]
+    if "Exception raised:" in lines:
+        return " ".join([*lines[: lines.index("Exception raised:")], lines[-1]])
     return " ".join(lines[:8])
 
 
