@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-pytest_plugins = ["qianka.testing.databases"]
+pytest_plugins = ["qianka.testing.databases", "qianka.testing.slurm.fixtures"]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

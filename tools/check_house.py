@@ -62,7 +62,8 @@ def _misplaced(node: ast.AST, name: str, inside: str) -> Iterator[str]:
             yield f"{where}: {module} would run what student code wrote"
 
 
-ENVIRONMENT = ("settings.py",)
+# Slurm tells a job only there which node and cards it got.
+ENVIRONMENT = ("settings.py", "supervisor/allotment.py")
 
 
 def _imported(node: ast.AST) -> list[str]:

@@ -1,4 +1,4 @@
-"""One suite for every engine: what `engines.base` promises, on the fake and on the local engine.
+"""One suite for every engine: what `engines.base` promises, on the fake, the local engine and a real Slurm.
 
 A rig gives an engine and says how to make its jobs behave; nothing here knows which engine it is.
 """
@@ -27,6 +27,7 @@ from qianka.engines.local.watch import Watcher
 from qianka.errors import Unavailable
 from qianka.sandbox import selftest
 from qianka.testing import FakeClock, FakeEngine, Program, one_node
+from qianka.testing.slurm.rigs import SlurmPersonRig, SlurmRig
 from qianka.testing.supervised import Launched
 
 MIB = 1 << 20
@@ -37,6 +38,7 @@ class Rig(Protocol):
     """How the suite handles an engine."""
 
     engine: Engine
+    nodes: int
 
     def job(self, name: str, behaviour: str, **limits: Any) -> dict[str, Any]: ...
     def restarted(self) -> Engine: ...
@@ -59,6 +61,7 @@ def job_text(name: str, argv: list[str], **limits: Any) -> dict[str, Any]:
 
 
 class FakeRig:
+    nodes = 1
     PROGRAMS: dict[str, Program] = {
         "quick": Program(stdout="hello\n", stderr="oops\n", files={"made.txt": b"made"}),
         "fails": Program(exit_code=3),
@@ -89,6 +92,7 @@ class FakeRig:
 
 
 class LocalRig:
+    nodes = 1
     SCRIPTS: dict[str, list[str]] = {
         "quick": ["/bin/sh", "-c", "echo hello; echo oops >&2; printf made > /out/made.txt"],
         "fails": ["/bin/sh", "-c", "exit 3"],
@@ -193,6 +197,11 @@ def until(look: Callable[[], Any], seconds: float = 20.0) -> Any:
         "local-looking",
         "local-serving",
         pytest.param("sandboxed", marks=[pytest.mark.sandbox, pytest.mark.xdist_group("launcher")]),
+        pytest.param("slurm", marks=[pytest.mark.root, pytest.mark.xdist_group("slurm")]),
+        pytest.param(
+            "slurm-person",
+            marks=[pytest.mark.root, pytest.mark.sandbox, pytest.mark.timeout(240), pytest.mark.xdist_group("slurm")],
+        ),
     ]
 )
 def rig(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Rig]:
@@ -202,6 +211,8 @@ def rig(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Rig]:
         "local-looking": lambda: LocalRig(tmp_path, descriptors=False),
         "local-serving": lambda: LocalRig(tmp_path, ServingStarter),
         "sandboxed": lambda: SandboxedRig(tmp_path),
+        "slurm": lambda: SlurmRig(request.getfixturevalue("slurm_cluster"), tmp_path),
+        "slurm-person": lambda: SlurmPersonRig(request.getfixturevalue("slurm_cluster"), tmp_path),
     }
     made = rigs[request.param]()
     yield made
@@ -237,7 +248,9 @@ def test_a_run_completes_with_its_result_output_and_logs(rig: Rig) -> None:
     ended = end_of(rig, handle)
     assert (ended.state, ended.result and ended.result["exit_code"]) == (JobState.COMPLETED, 0)
     assert ended.result is not None
-    assert (ended.result["job"], ended.result["run"], ended.result["cores"]) == ("j-1", 1, [0])
+    assert (ended.result["job"], ended.result["run"]) == ("j-1", 1)
+    # An engine with a queue of its own chooses the cores itself.
+    assert ended.result["cores"] == ([] if rig.engine.queues else [0])
     assert isinstance(rig.engine, Logs)
     assert rig.engine.log(handle, "stdout", 0) == ("hello\n", 6)
     assert rig.engine.log(handle, "stdout", 6) == ("", 6)
@@ -328,7 +341,7 @@ def test_a_requeue_is_a_new_run_and_keeps_the_first_ones_end_apart(rig: Rig) -> 
     ended = end_of(rig, second)
     assert (ended.state, ended.result and ended.result["run"]) == (JobState.CANCELLED, 2)
     assert ended.result is not None
-    assert ended.result["cores"] == [1]
+    assert ended.result["cores"] == ([] if rig.engine.queues else [1])
     assert status(rig, first).result is None
 
 
@@ -374,6 +387,6 @@ def test_an_ended_job_can_be_cleaned_away_and_again(rig: Rig) -> None:
 
 
 def test_nodes_tell_what_may_be_handed_out(rig: Rig) -> None:
-    (node,) = rig.engine.nodes()
-    assert isinstance(node, Node)
-    assert node.cores == (0, 1)
+    nodes = rig.engine.nodes()
+    assert len(nodes) == rig.nodes
+    assert all(isinstance(node, Node) and node.alive and node.cores[:2] == (0, 1) for node in nodes)

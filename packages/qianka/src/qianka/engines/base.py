@@ -28,14 +28,19 @@ class Handle:
 class Status:
     """What the engine knows of a run.
 
-    PENDING: not begun (submit it again if that lasts). Ended states carry the text of result.json
-    in `result`, but for NODE_FAIL without one: the run is lost, its supervisor died unheard.
+    PENDING without a `reason`: not begun (submit it again if that lasts); with one: it waits in the engine's
+    own queue. Ended states carry the text of result.json in `result`, but for NODE_FAIL without one: the run is
+    lost, its supervisor died unheard. UNKNOWN: the engine answers, but not about this run.
     """
 
     state: JobState
     result: dict[str, Any] | None = None
     since: datetime | None = None
     detail: str | None = None
+    reason: dict[str, Any] | None = None
+    """why it waits in the engine's queue: {"code", "text", "ahead" (jobs before it), "starts" (s since 1970)}"""
+    node: str | None = None
+    """where it runs, if the engine chose"""
 
 
 class Engine(Protocol):

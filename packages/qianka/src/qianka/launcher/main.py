@@ -3,7 +3,7 @@
 Started by root, before the service gives up root's rights:
 
     python -I -S …/launcher/__main__.py DATA_DIR --service-uid N [--service-gid N]
-        [--uid-base N] [--uid-count N] [--allow PATH]… [--runtime PATH]
+        [--uid-base N] [--uid-count N] [--allow PATH]… [--runtime PATH] [--slurm CONF] [--backend NAME] [--image NAME]
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ import struct
 import sys
 import time
 
+from qianka.jobdir.beat import alive, read_beat
 from qianka.jobdir.codec import FormatError, dumps, loads
 from qianka.launcher import forked, system
 from qianka.launcher.launcher import Launcher
+from qianka.launcher.person import Slurm
 from qianka.launcher.register import Register
 from qianka.launcher.sources import NotAllowed, Sources
 from qianka.launcher.stage import Stage, mount_point
@@ -57,6 +59,7 @@ def main(words: list[str]) -> int:
         log("this machine cannot contain code: " + ", ".join(item["code"] for item in level["missing"]))
         return 4
     cgroup.sweep()
+    _reap(options, level)
     launcher = Launcher(
         options["data"],
         (options["service_uid"], options["service_gid"]),
@@ -66,6 +69,9 @@ def main(words: list[str]) -> int:
         level,
         Register(),
     )
+    if options["slurm"] is not None:
+        pool = range(options["uid_base"], options["uid_base"] + options["uid_count"])
+        launcher.slurm = Slurm(options["slurm"], sources, launcher.service, pool)
     forked.prepare()
     adopted = launcher.adopt()
     listening = listen(os.path.join(options["data"], "run", "launcher.sock"), launcher.service)
@@ -83,18 +89,20 @@ def tried(options: dict[str, Any], sources: Sources) -> dict[str, Any]:
             system.own_mounts()
             stage = mount_point()
             job = {"work": None, "runtime": options["runtime"], "mounts": [], "limits": {"disk": 0, "inodes": 0}}
-            found = find.bubblewrap() or ("/usr/bin/bwrap", (0, 0, 0))
+            found = find.bubblewrap() if options["backend"] in ("auto", "bubblewrap") else None
+            found = found or ("/usr/bin/bwrap", (0, 0, 0))
             staged = Stage(stage, sources).build(job, None, (options["uid_base"],), found[0])
             report = selftest.probe(
-                "bubblewrap",
+                options["backend"],
                 options["data"],
                 uid=options["uid_base"],
                 runtime=options["runtime"],
                 stage=stage,
                 bwrap=(staged, found[1]) if found[1] >= bubblewrap.OLDEST else None,
+                image=options["image"],
             )
             # Outside this fork it lies where it was found.
-            report["bwrap"] = found[0]
+            report["bwrap"] = found[0] if report["backend"] == "bubblewrap" else None
             os.write(writer, dumps(report).encode())
         except (OSError, NotAllowed, ValueError) as error:
             log(f"the self-test failed: {error}")
@@ -111,7 +119,8 @@ def tried(options: dict[str, Any], sources: Sources) -> dict[str, Any]:
 
 def parse(words: list[str]) -> dict[str, Any]:
     """The command line. Raises UsageError, ValueError."""
-    options: dict[str, Any] = {"uid_base": 61_000, "uid_count": 1000, "allow": [], "runtime": None}
+    options: dict[str, Any] = {"uid_base": 61_000, "uid_count": 1000, "allow": [], "runtime": None, "slurm": None}
+    options |= {"backend": "bubblewrap", "image": None}
     numbers = {"--service-uid": "service_uid", "--service-gid": "service_gid"}
     numbers |= {"--uid-base": "uid_base", "--uid-count": "uid_count"}
     rest = list(words)
@@ -124,17 +133,34 @@ def parse(words: list[str]) -> dict[str, Any]:
             raise UsageError(f"{word} wants a value")
         elif word in numbers:
             options[numbers[word]] = int(rest.pop(0))
+        elif word in ("--backend", "--image"):
+            options[word[2:]] = rest.pop(0)
         elif word == "--allow":
             options["allow"].append(os.path.abspath(rest.pop(0)))
+        elif word == "--slurm":
+            options["slurm"] = rest.pop(0)
         elif word == "--runtime":
             options["runtime"] = os.path.abspath(rest.pop(0))
         else:
             raise UsageError(f"{word} is not known")
     if len(plain) != 1 or "service_uid" not in options:
         raise UsageError("launcher DATA_DIR --service-uid N")
+    if options["backend"] not in ("auto", "bubblewrap", "podman"):
+        # Docker's daemon does not see the mounts that keep the data directory closed.
+        raise UsageError(f"a launcher contains runs by bubblewrap or Podman, not by {options['backend']}")
     options.setdefault("service_gid", options["service_uid"])
     options["data"] = os.path.abspath(plain[0])
     return options
+
+
+def _reap(options: dict[str, Any], level: dict[str, Any]) -> None:
+    """Containers that a killed supervisor left are removed."""
+    jobs = os.path.join(options["data"], "jobs")
+    if level.get("engine") and os.path.isdir(jobs):
+        from qianka.sandbox.container import engine, reap
+
+        found = engine.known(level, level["backend"])
+        reap.reap(found, jobs, lambda directory, run: alive(read_beat(directory, run)))
 
 
 def listen(path: str, owner: tuple[int, int]) -> socket.socket:

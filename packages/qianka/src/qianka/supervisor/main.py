@@ -56,6 +56,10 @@ def main(words: list[str]) -> int:
     outcome = Outcome(options.run)
     try:
         fence = records.read_fence(options.directory) or {}
+        if options.slurm:
+            from qianka.supervisor.allotment import of_slurm
+
+            fence = of_slurm(fence)
         job = spec.filled(records.read_job(options.directory))
         outcome.know(job, fence)
         if fence.get("run", options.run) != options.run:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 USAGE = (
     "usage: supervisor JOBDIR RUN [--stage DIR] [--uid N] [--peer-uid N] [--owner UID:GID] "
-    "[--bwrap PATH --bwrap-version X.Y.Z] [--known JSON] [--fault TEXT]"
+    "[--bwrap PATH --bwrap-version X.Y.Z] [--known JSON] [--slurm] [--fault TEXT]"
 )
 
 
@@ -38,6 +38,8 @@ class Options:
         self.bwrap: tuple[str, Version] | None = None
         self.fault: str | None = None
         self.known: dict[str, Any] | None = None
+        self.slurm = False
+        """whether node and cards are what Slurm says here"""
         path = version = None
         plain: list[str] = []
         rest = list(words)
@@ -45,6 +47,8 @@ class Options:
             word = rest.pop(0)
             if not word.startswith("--"):
                 plain.append(word)
+            elif word == "--slurm":
+                self.slurm = True
             elif not rest:
                 raise UsageError(f"{word} wants a value")
             elif word == "--stage":

@@ -15,9 +15,10 @@ from qianka import jobdir
 from qianka.domain.jobs import JobState
 from qianka.domain.resources import Node, Placement
 from qianka.engines.base import Handle, Status
+from qianka.engines.directories import ended, move_fence, never_began, unreadable
 from qianka.engines.local.starters import Starter
 from qianka.engines.local.watch import Watcher
-from qianka.errors import PlatformFault, Text, Unavailable
+from qianka.errors import PlatformFault, Text
 from qianka.jobdir import FormatError
 from qianka.jobdir.records import claim, put_result
 
@@ -45,11 +46,11 @@ class LocalEngine:
         handle = Handle(str(job["job"]), run)
         try:
             directory = jobdir.make(self.jobs, dict(job))
-            _move_fence(directory, _fence(run, placement))
+            move_fence(directory, _fence(run, placement))
         except FormatError as error:
             raise PlatformFault(Text(f"任务目录不合格：{error}", f"the job directory is not fit: {error}")) from error
         except OSError as error:
-            raise _unreadable(error) from error
+            raise unreadable(error) from error
         if not os.path.isdir(jobdir.run_dir(directory, run)):
             self._watcher.watch(handle, self._starter.start(handle.job, run))
         return handle
@@ -59,7 +60,7 @@ class LocalEngine:
         try:
             return {handle: self._status(handle) for handle in handles}
         except OSError as error:
-            raise _unreadable(error) from error
+            raise unreadable(error) from error
 
     def cancel(self, handle: Handle) -> None:
         directory = jobdir.job_dir(self.jobs, handle.job)
@@ -67,11 +68,11 @@ class LocalEngine:
             os.makedirs(os.path.join(directory, "runs"), exist_ok=True)
             if claim(directory, handle.run):
                 # It never began, and now it never will: a supervisor that comes late finds its run taken.
-                put_result(directory, handle.run, _never_began(handle))
+                put_result(directory, handle.run, never_began(handle))
                 return
             jobdir.ask_cancel(directory)
         except OSError as error:
-            raise _unreadable(error) from error
+            raise unreadable(error) from error
         self._starter.stop(handle.job, handle.run)
 
     def nodes(self) -> list[Node]:
@@ -104,7 +105,7 @@ class LocalEngine:
             return known
         self._begun.pop(handle, None)
         directory = jobdir.job_dir(self.jobs, handle.job)
-        result = self._ended(directory, handle)
+        result = ended(directory, handle)
         if result is not None:
             return result
         try:
@@ -120,33 +121,9 @@ class LocalEngine:
         if beat is None and (self._watcher.watches(handle) or time.time() - claimed < STARTING):
             return Status(state=JobState.RUNNING, detail="starting")
         # It may have written its result and gone between the two looks above.
-        return self._ended(directory, handle) or Status(
+        return ended(directory, handle) or Status(
             state=JobState.NODE_FAIL, detail="its supervisor is gone and left no result"
         )
-
-    def _ended(self, directory: str, handle: Handle) -> Status | None:
-        try:
-            result = jobdir.read_result(directory, handle.run)
-            if result is None:
-                return None
-            state = JobState(result["state"])
-            if not state.ended:
-                raise FormatError(f"{state.value} is no end")
-        except (FormatError, KeyError, ValueError) as error:
-            # Nothing unreadable may become a grade: the run counts as lost.
-            return Status(state=JobState.NODE_FAIL, detail=f"its result cannot be read: {error}")
-        return Status(state=state, result=result)
-
-
-def _move_fence(directory: str, fence: dict[str, Any]) -> None:
-    """Raises PlatformFault when a later run has begun: who asks has been overtaken by another worker."""
-    present = jobdir.read_fence(directory)
-    if present is not None and present.get("run", 0) > fence["run"]:
-        raise PlatformFault(
-            Text("已有更新的一次运行", f"run {present['run']} has begun already; run {fence['run']} is too late")
-        )
-    if present != fence:
-        jobdir.set_fence(directory, fence)
 
 
 def _fence(run: int, placement: Placement | None) -> dict[str, Any]:
@@ -158,42 +135,3 @@ def _fence(run: int, placement: Placement | None) -> dict[str, Any]:
         "cores": list(placement.cores),
         "cards": [asdict(card) for card in placement.cards],
     }
-
-
-def _never_began(handle: Handle) -> dict[str, Any]:
-    now = datetime.now(timezone.utc).isoformat()
-    return {
-        "format": 1,
-        "job": handle.job,
-        "run": handle.run,
-        "state": JobState.CANCELLED.value,
-        "exit_code": None,
-        "signal": None,
-        "reason": {"code": "cancelled", "limit": None, "measured": None, "text": None},
-        "started_at": now,
-        "ended_at": now,
-        "wall": 0.0,
-        "cpu": None,
-        "peak_memory": None,
-        "peak_card_memory": None,
-        "gpu_seconds": 0.0,
-        "cpu_seconds": 0.0,
-        "node": os.uname().nodename,
-        "isolation": "none",
-        "missing": [],
-        "measured": {},
-        "output": {"stdout": 0, "stderr": 0},
-        "out": {"files": 0, "bytes": 0, "refused": []},
-        "cores": [],
-        "threads": 1,
-        "left_after": 0,
-        "pids_denied": 0,
-        "disturbed": None,
-    }
-
-
-def _unreadable(error: OSError) -> Unavailable:
-    return Unavailable(
-        Text(f"任务目录读写不了：{error}", f"the job directories cannot be read or written: {error}"),
-        Text("检查磁盘和数据目录的权限", "look at the disk and the rights of the data directory"),
-    )

@@ -111,13 +111,13 @@ class LauncherStarter:
         self.path = path
 
     def start(self, job: str, run: int) -> int:
-        return int(self._ask({"do": "start", "job": job, "run": run}).get("pid") or 0)
+        return int(self.ask({"do": "start", "job": job, "run": run}).get("pid") or 0)
 
     def stop(self, job: str, run: int) -> None:
-        self._ask({"do": "kill", "job": job, "run": run})
+        self.ask({"do": "kill", "job": job, "run": run})
 
     def clean(self, job: str) -> None:
-        self._ask({"do": "clean", "job": job})
+        self.ask({"do": "clean", "job": job})
 
     def listens(self) -> bool:
         """Whether there is a launcher behind the socket."""
@@ -136,9 +136,10 @@ class LauncherStarter:
 
     def ping(self) -> dict[str, Any]:
         """Level of isolation and user of the launcher."""
-        return self._ask({"do": "ping"})
+        return self.ask({"do": "ping"})
 
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """One request, one answer. Raises Unavailable: no launcher, or it refuses."""
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
                 connection.settimeout(_PATIENCE)

@@ -137,7 +137,8 @@ def _body(job: Mapping[str, Any], run: int, site: Site, places: Places) -> dict[
     if container is None:
         pairs = plain.places({**job, "work": places.work}, places.out)
         command = [plain.real(part, pairs) for part in command]
-    python = "python" if not runtime else f"{runtime}/bin/python"
+    # Without a runtime it is the node's own: python3 is on every one, python is not.
+    python = f"{runtime}/bin/python" if runtime else "python" if container else "python3"
     if command[0] == "python":
         command = command[1:] if rendezvous else [python, *command[1:]]
     task = rendezvous or (container is not None and container.kind != "apptainer")
@@ -163,7 +164,7 @@ def _body(job: Mapping[str, Any], run: int, site: Site, places: Places) -> dict[
         "task": task and not places.supervisor,
         "plain": not task and not places.supervisor,
         "bare": container is None,
-        "python": word("python" if container else python),
+        "python": word(python),
         "processes": processes,
         "command": words(command),
         **containers.values(job, container, site, places.work, places.out, environment),

@@ -47,6 +47,7 @@ class Cluster:
             "LANG": "C.UTF-8",
         }
         self._accounts = accounts.Accounts(self)
+        self._mariadb: subprocess.Popen[bytes] | None = None
 
     def up(self) -> None:
         """Start everything; returns when all nodes are idle. Raises DoesNotStart."""
@@ -78,6 +79,8 @@ class Cluster:
         for names in (["slurmctld"], [f"slurmd-{name}" for name in self.names], ["slurmdbd"]):
             daemons.stop([self._pid(name) for name in names])
         daemons.stop([self.folder / "run/mysqld/mysqld.pid", self.folder / "run/munge/munged.pid"])
+        if self._mariadb is not None:
+            self._mariadb.wait(10)
         self._accounts.remove()
         self._remove_groups()
         shutil.rmtree(self.folder, ignore_errors=True)
