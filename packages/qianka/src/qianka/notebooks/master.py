@@ -1,7 +1,7 @@
 """The teacher's notebook: what each cell is for, and the tests with their points.
 
-Roles follow nbgrader's cell metadata (schema versions 1 to 3); `metadata.qianka` adds `name`, `hidden`, `hint`,
-`hint_en` and `hint_after` to a test. https://nbgrader.readthedocs.io/en/stable/contributor_guide/metadata.html
+Roles follow nbgrader's cell metadata (schema versions 1 to 3); `metadata.qianka` adds `name`, `hidden`, `hint`
+and `hint_en` to a test. https://nbgrader.readthedocs.io/en/stable/contributor_guide/metadata.html
 """
 
 from __future__ import annotations
@@ -37,8 +37,6 @@ class Test:
     """whether there is a part that students do not know"""
     hint: tuple[str, str] | None = None
     """Chinese and English"""
-    hint_after: int | None = None
-    """failed tries before the hint is told; None: what the lab says"""
 
     @property
     def known(self) -> str:
@@ -166,7 +164,7 @@ def _test(cell: Cell, key: str, starter: str, notes: list[Note]) -> Test:
         points = 0
     if not plain.strip():
         notes.append(Note("empty_test", cell.number, key))
-    hint, english, after = own.get("hint"), own.get("hint_en"), own.get("hint_after")
+    hint, english = own.get("hint"), own.get("hint_en")
     pair = None
     if isinstance(hint, str) or isinstance(english, str):
         first = hint if isinstance(hint, str) else str(english)
@@ -181,5 +179,4 @@ def _test(cell: Cell, key: str, starter: str, notes: list[Note]) -> Test:
         visible=starter if starter.strip() else "",
         hidden=own.get("hidden") is True or regions.has_hidden(cell.source),
         hint=pair,
-        hint_after=after if isinstance(after, int) and not isinstance(after, bool) and 0 <= after <= 1000 else None,
     )

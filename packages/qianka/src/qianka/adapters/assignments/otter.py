@@ -238,7 +238,7 @@ class _Reader:
             key = f"{question.name}-{number}"
             own: dict[str, Any] = {"name": f"{question.name} ({number})", "hidden": case.hidden}
             if case.hint:
-                own |= {"hint": case.hint, "hint_after": 0}
+                own["hint"] = case.hint
             at = len(self.cells) + 1
             graded = marks(key, grade=True, points=round(points, 4))
             self.cells.append(made_cell(at, "code", case.source, key, nbgrader=graded, qianka=own))
@@ -253,9 +253,8 @@ class _Reader:
                 Text("要给源 notebook，不是 dist/ 里的学生版", "give the source notebook, not the students' in dist/"),
                 reason="no_tests",
             )
-        return Notebook(
-            cells=tuple(self.cells), notes=(), language=self.notebook.language, version=4, metadata=self.notebook.metadata
-        )  # fmt: skip
+        language, metadata = self.notebook.language, self.notebook.metadata
+        return Notebook(cells=tuple(self.cells), notes=(), language=language, version=4, metadata=metadata)
 
 
 def converted(source: str, output: str | None) -> str | None:

@@ -9,19 +9,19 @@ import sys
 sys.path.insert(0, os.path.abspath(__file__).rsplit("/", 5)[0])
 
 from qianka.grading.harness.notebook import watcher
-from qianka.grading.harness.notebook.driver import VARIABLE, connect
+from qianka.grading.harness.notebook.lines import VARIABLE, connect
 
 
 def main() -> None:
-    """`--work`: the notebook's folder in the hand-in; `--files`: the lab's own; `--place`: where cells run."""
+    """`--work`: the notebook's folder in the hand-in; `--files`: the lab's own; `--place`: where cells run;
+    `--home`: for IPython's own files."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--work", required=True)
     parser.add_argument("--files", default="")
     parser.add_argument("--place", required=True)
-    parser.add_argument("--home", default="/tmp/notebook")  # noqa: S108  inside the sandbox
+    parser.add_argument("--home", required=True)
     options = parser.parse_args()
     stream = connect(os.environ.pop(VARIABLE))
-    os.set_inheritable(stream.fileno(), False)
     watcher.main(stream, work=options.work, files=options.files, place=options.place, home=options.home)
 
 

@@ -18,6 +18,8 @@ from qianka.notebooks.subset import beyond
 
 GRACE = 2.0
 """seconds between interrupting a cell and ending its kernel"""
+OVERTIME = 15.0
+"""seconds beyond the end of everything that the other side may take to end and start a kernel"""
 MOST_RESTARTS = 5
 STALE = 10_000
 
@@ -82,7 +84,7 @@ class Session:
     def open(self) -> None:
         """A fresh kernel. Raises Late or Closed when the other side does not start one."""
         self._watch("open")
-        self._await("opened", time.monotonic() + self.limits.start)
+        self._await("opened")
 
     def _step(self, step: Step) -> None:
         if self.outcome.ended is None and time.monotonic() >= self.limits.end:
@@ -243,7 +245,7 @@ class Session:
             return
         try:
             self._watch("kill")
-            self._await("killed", time.monotonic() + self.limits.start)
+            self._await("killed")
             self.open()
             for place, (cell, code) in enumerate(self.done):
                 until = self._until()
@@ -253,7 +255,7 @@ class Session:
                     self.outcome.lost += [c for c, _ in self.done[place:] if c]
                     self.done = self.done[:place]
                     self._watch("kill")
-                    self._await("killed", time.monotonic() + self.limits.start)
+                    self._await("killed")
                     self.open()
                     self.outcome.lost += [cell] if cell and cell not in self.outcome.lost else []
                     break
@@ -263,7 +265,8 @@ class Session:
     def _watch(self, what: str) -> None:
         self.link.send(wire.dumps({"watch": what}))
 
-    def _await(self, word: str, until: float) -> None:
+    def _await(self, word: str) -> None:
+        until = min(time.monotonic() + self.limits.start, self.limits.end + OVERTIME)
         for _ in range(STALE):
             line = self.link.line(until)
             if line[:1] == b"W" and word in wire.loads(line[1:]):
