@@ -124,7 +124,7 @@ def test_a_lost_lab_folder_does_not_take_the_board_away(course: Class) -> None:
     course.enter(course.student("a"), 0.9)
     folder = labs.version_folder(course.platform, "ai", course.lab.slug, course.lab.version)
     (folder.source / "lab.toml").unlink()
-    labs.folders._load.cache_clear()
+    versions._load.cache_clear()
     assert course.rows() == [(1, "名a", "0.9000")]
 
 

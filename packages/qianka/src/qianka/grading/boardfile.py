@@ -63,6 +63,15 @@ def parse(data: bytes) -> BoardSpec:
     return spec
 
 
+def spec_from(values: dict[str, Any]) -> BoardSpec:
+    """The board of values that a program put together. Raises BoardError."""
+    notes = Notes({}, FILE)
+    spec = spec_of(values, notes)
+    if notes.problems:
+        raise BoardError(notes.problems)
+    return spec
+
+
 def spec_of(values: dict[str, Any], notes: Notes) -> BoardSpec:
     """The board of a TOML document; mistakes go to `notes`."""
     top = Table(values, (), notes)

@@ -1,24 +1,31 @@
-"""The board of a lab: the best accepted score of each student, computed from the attempts that count."""
+"""The board of a lab's own metric: the best accepted score of each student or group, from the attempts that count."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from sqlalchemy.orm import Session
 
 from qianka.domain.verdicts import Verdict
-from qianka.errors import PlatformFault
-from qianka.grading.metrics import METRICS
+from qianka.errors import NotFound, PlatformFault, Text
+from qianka.grading.metrics import METRICS, Metric
 from qianka.grading.model import BoardRule
-from qianka.grading.ranking import Entry, Ranked, rank, shown, top_share
+from qianka.grading.ranking import Entry, rank, shown, top_share
 from qianka.services import access
-from qianka.services.attempts.outcome import last_of_each
+from qianka.services.attempts.outcome import UNCOUNTED
+from qianka.services.boards.names import Named, named, owner_of
 from qianka.services.labs import loaded, version_folder
 from qianka.services.platform import Caller, Platform
-from qianka.store.repos import attempts as repo
-from qianka.store.tables import Attempt, Person, Submission
+from qianka.store.repos import boards as repo
+from qianka.store.session import Store
+from qianka.store.tables import Cohort, Lab
 
 BONUS = 0.10
+_MINUTE = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +35,12 @@ class Row:
     rank: int | None
     name: str
     score: str | None
-    points: float | None
+    points: float | None = None
     at: datetime
     bonus: bool
     mine: bool
+    entries: int | None = None
+    """how many hand-ins it is the best of, where that is told"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +54,8 @@ class Board:
     higher_is_better: bool
     digits: int
     rows: list[Row]
+    unit: str | None = None
+    """of an efficiency board: gpu_minute or cpu_minute"""
 
     def as_json(self) -> dict[str, Any]:
         """For the HTTP API."""
@@ -52,84 +63,151 @@ class Board:
         return {**vars(self), "rows": rows}
 
 
+class Counted(NamedTuple):
+    """An attempt that counts, as the board needs it."""
+
+    attempt: str
+    person: int
+    group: int | None
+    score: float | None
+    points: float | None
+    at: datetime
+
+
+_kept: WeakKeyDictionary[Store, dict[int, tuple[tuple[int, int], list[Counted]]]] = WeakKeyDictionary()
+
+
 def board(platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str) -> Board:
-    """The board of a lab: best first, ties share a rank (1, 2, 2, 4), the earlier hand-in above. Raises NotFound."""
+    """The board of a lab: best first, ties share a rank (1, 2, 2, 4), the earlier hand-in above.
+
+    Raises NotFound, also for a lab without a metric.
+    """
+    return _made(platform, caller, cohort_slug, lab_slug, by_efficiency=False)
+
+
+def efficiency(platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str) -> Board:
+    """Score per GPU-minute (CPU-minute where no attempt used a card) of the best accepted hand-in by that measure.
+
+    The minutes are those that the ledger has for the jobs of the attempt. For a metric of which less is
+    better, it is the score times the minutes, least first. Raises NotFound.
+    """
+    return _made(platform, caller, cohort_slug, lab_slug, by_efficiency=True)
+
+
+def _made(platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str, *, by_efficiency: bool) -> Board:
     with platform.store.reading() as session:
         cohort = access.cohort_for(session, caller, cohort_slug)
         lab = access.lab_for(session, caller, cohort, lab_slug)
-        staff = access.is_staff(session, caller, cohort.id)
-        pairs = last_of_each(repo.done_in_lab(session, lab.id))
-        people = {
-            person.id: person for person, enrolled in repo.students(session, cohort.id) if enrolled.state == "active"
-        }
-    rule = _rule(platform, cohort_slug, lab_slug, lab.version)
-    best = _best_of_each(pairs, people, rule)
-    entries = [
-        Entry(person=person, score=_score(attempt), at=submission.submitted_at)
-        for person, (attempt, submission) in best.items()
-    ]
-    ranked = rank(entries, rule.rule, rule.digits)
-    bonus = {row.entry.person for row in top_share(ranked, BONUS)}
+        rule, size = _rule(platform, cohort, lab)
+        is_staff = access.is_staff(session, caller, cohort.id)
+        names = named(session, caller, cohort, lab.slug, grouped=size > 1)
+        counted = _counted(platform.store, session, lab.id)
+        unit, digits = None, rule.digits
+        if by_efficiency:
+            unit, counted = _per_minute(session, lab.id, counted, rule.rule)
+            digits = max(rule.digits, 4)
+    best = _best_of_each(counted, names, rule.rule, digits, grouped=size > 1)
     return Board(
         lab=lab.slug,
         title=lab.title,
         title_en=lab.title_en,
         metric=rule.metric,
         higher_is_better=rule.rule.higher_is_better,
-        digits=rule.digits,
-        rows=[_row(row, best, people, caller, staff, bonus) for row in ranked],
+        digits=digits,
+        rows=_rows(best, names, rule.rule, digits, is_staff=is_staff),
+        unit=unit,
     )
 
 
-def _rule(platform: Platform, cohort_slug: str, lab_slug: str, version: str) -> BoardRule:
+def _rule(platform: Platform, cohort: Cohort, lab: Lab) -> tuple[BoardRule, int]:
+    """What ranks, and how many may hand in together."""
     try:
-        return loaded(version_folder(platform, cohort_slug, lab_slug, version)).board
+        rules = loaded(version_folder(platform, cohort.slug, lab.slug, lab.version))
     except PlatformFault:  # the scores are in the database; a lost folder must not take the board away
-        return BoardRule(metric=next(iter(METRICS)), digits=4)
+        return BoardRule(metric=next(iter(METRICS)), digits=4), 1
+    if rules.board is None:
+        raise NotFound(
+            Text(f"实验 {lab.slug} 没有排行榜：它不按指标评分", f"lab {lab.slug} has no board: no metric is scored"),
+            Text("成绩用 qianka grades 看", "see the grades with qianka grades"),
+            reason="no_board",
+        )
+    return rules.board, rules.handin.group
+
+
+def _counted(store: Store, session: Session, lab_id: int) -> list[Counted]:
+    """The newest attempt that counts of each hand-in, in the order of handing in.
+
+    Kept until an event tells of a change; the version is read in the same snapshot as the rows.
+    """
+    version = repo.version(session, f"board:{lab_id}")
+    kept = _kept.setdefault(store, {})
+    found = kept.get(lab_id)
+    if found is not None and found[0] == version and version[1] > 0:
+        return found[1]
+    newest: dict[str, Counted] = {}
+    for row in repo.ended_in_lab(session, lab_id):
+        if row.verdict is None or Verdict(row.verdict) in UNCOUNTED:
+            continue
+        score = row.score if row.verdict == Verdict.ACCEPTED.value else None
+        newest[row.submission_id] = Counted(row.id, row.person_id, row.group_id, score, row.points, row.submitted_at)
+    counted = list(newest.values())
+    kept[lab_id] = version, counted
+    return counted
+
+
+def _per_minute(session: Session, lab_id: int, counted: Sequence[Counted], metric: Metric) -> tuple[str, list[Counted]]:
+    """The unit, and the attempts with their score by minute; what the ledger does not know has none."""
+    used = {attempt: (float(cpu or 0), float(gpu or 0)) for attempt, cpu, gpu in repo.used_in_lab(session, lab_id)}
+    has_cards = any(gpu > 0 for _, gpu in used.values())
+    found = []
+    for one in counted:
+        minutes = used.get(one.attempt, (0.0, 0.0))[has_cards] / _MINUTE
+        score = None
+        if one.score is not None and minutes > 0:
+            score = one.score / minutes if metric.higher_is_better else one.score * minutes
+        found.append(one._replace(score=score))
+    return ("gpu_minute" if has_cards else "cpu_minute"), found
 
 
 def _best_of_each(
-    pairs: list[tuple[Attempt, Submission]], people: dict[int, Person], rule: BoardRule
-) -> dict[int, tuple[Attempt, Submission]]:
-    """The attempt that ranks for each student: better as shown, else the earlier one."""
-    best: dict[int, tuple[Attempt, Submission]] = {}
-    for attempt, submission in pairs:  # in the order of handing in
-        if attempt.person_id not in people:
-            continue
-        known = best.get(attempt.person_id)
-        if known is None or _beats(attempt, known[0], rule):
-            best[attempt.person_id] = (attempt, submission)
+    counted: Sequence[Counted], names: dict[str, Named], metric: Metric, digits: int, *, grouped: bool
+) -> dict[str, Counted]:
+    """The attempt that ranks for each owner: better as shown, else the earlier one."""
+    best: dict[str, Counted] = {}
+    for one in counted:  # in the order of handing in
+        owner = owner_of(one.person, one.group if grouped else None)
+        if owner in names and (owner not in best or _beats(one, best[owner], metric, digits)):
+            best[owner] = one
     return best
 
 
-def _beats(attempt: Attempt, known: Attempt, rule: BoardRule) -> bool:
-    mine, theirs = shown(_score(attempt), rule.digits), shown(_score(known), rule.digits)
+def _beats(one: Counted, known: Counted, metric: Metric, digits: int) -> bool:
+    mine, theirs = shown(one.score, digits), shown(known.score, digits)
     if mine is None:
         return False
-    return theirs is None or rule.rule.better(float(mine), float(theirs))
+    return theirs is None or metric.better(float(mine), float(theirs))
 
 
-def _score(attempt: Attempt) -> float | None:
-    return attempt.score if attempt.verdict == Verdict.ACCEPTED.value else None
-
-
-def _row(
-    row: Ranked,
-    best: dict[int, tuple[Attempt, Submission]],
-    people: dict[int, Person],
-    caller: Caller,
-    staff: bool,
-    bonus: set[int],
-) -> Row:
-    person = people[row.entry.person]
-    attempt, _ = best[person.id]
-    mine = person.id == caller.person_id
-    return Row(
-        rank=row.rank,
-        name=person.name if staff or mine or person.show_name else person.alias,
-        score=row.shown,
-        points=attempt.points if staff or mine else None,
-        at=row.entry.at,
-        bonus=person.id in bonus,
-        mine=mine,
-    )
+def _rows(
+    best: dict[str, Counted], names: dict[str, Named], metric: Metric, digits: int, *, is_staff: bool
+) -> list[Row]:
+    owners = sorted(best)
+    entries = [Entry(person=i, score=best[owner].score, at=best[owner].at) for i, owner in enumerate(owners)]
+    ranked = rank(entries, metric, digits)
+    bonus = {row.entry.person for row in top_share(ranked, BONUS)}
+    rows = []
+    for row in ranked:
+        owner = owners[row.entry.person]
+        who = names[owner]
+        rows.append(
+            Row(
+                rank=row.rank,
+                name=who.name,
+                score=row.shown,
+                points=best[owner].points if is_staff or who.is_mine else None,
+                at=row.entry.at,
+                bonus=row.entry.person in bonus,
+                mine=who.is_mine,
+            )
+        )
+    return rows
