@@ -8,6 +8,7 @@ from pathlib import Path
 from qianka.domain.resources import Resources
 from qianka.errors import Text
 from qianka.grading.labchecks import is_inside, read_checks
+from qianka.grading.labdates import read_late
 from qianka.grading.metrics import METRICS
 from qianka.grading.model import (
     MIB,
@@ -134,8 +135,7 @@ def _handin(table: Table) -> Handin:
         max_source_kb=table.integer("max_source_kb", 64, 1, 10_240),
         weights=weights,
         attempts_a_day=table.integer("attempts_a_day", 10, 1, 1000),
-        late="refuse" if table.text("late", "mark", ("refuse", "mark")) == "refuse" else "mark",
-        grace_seconds=table.integer("grace_seconds", 300, 0, 7 * 86400),
+        **read_late(table),
         group=table.integer("group", 1, 1, 20),
     )
     table.close()

@@ -9,6 +9,7 @@ from typing import Literal
 from qianka.domain.resources import Resources
 from qianka.errors import Text
 from qianka.grading.metrics import METRICS, Metric
+from qianka.policy.lateness import LatePolicy
 
 MIB = 1 << 20
 MAX_POINTS = 100.0
@@ -34,10 +35,33 @@ class Handin:
     """largest single source or text file; a greater one is taken for a table of answers or weights in disguise"""
     weights: bool
     attempts_a_day: int
-    late: Literal["refuse", "mark"]
+    late: Literal["refuse", "mark", "penalty"]
     grace_seconds: int
+    late_penalty: float = 0.0
+    """share of the points earned that each calendar day late takes"""
+    late_steps: tuple[float, ...] = ()
+    """instead: the share taken after 1, 2, … days"""
+    late_cap: float = 1.0
+    late_floor: float = 0.0
+    late_most_days: int | None = None
+    late_budget_days: int | None = None
+    """late days of the cohort's budget that may be spent on this lab; None: all there are"""
     group: int = 1
     """people who may hand in together; 1: everybody for themselves"""
+
+    @property
+    def policy(self) -> LatePolicy:
+        """What being late costs."""
+        return LatePolicy(
+            mode=self.late,
+            grace_seconds=self.grace_seconds,
+            per_day=self.late_penalty,
+            steps=self.late_steps,
+            cap=self.late_cap,
+            floor=self.late_floor,
+            most_days=self.late_most_days,
+            budget_days=self.late_budget_days,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

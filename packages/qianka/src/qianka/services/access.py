@@ -202,7 +202,10 @@ def attempt_for(session: Session, caller: Caller, attempt_id: str) -> Attempt:
     submission = None if attempt is None else session.get(Submission, attempt.submission_id)
     if attempt is None or submission is None:
         raise _nothing("评分", "attempt", attempt_id)
-    if not _may_see_submission(session, caller, submission):
+    # A rehearsal or a replay is nobody's grade: only staff may know of it.
+    if not _may_see_submission(session, caller, submission) or not (
+        attempt.counts or is_staff(session, caller, submission.cohort_id)
+    ):
         raise _nothing("评分", "attempt", attempt_id)
     return attempt
 

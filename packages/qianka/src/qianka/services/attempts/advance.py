@@ -26,7 +26,8 @@ from qianka.services.platform import Platform
 from qianka.store.repos import attempts as repo
 from qianka.store.tables import Attempt
 
-_ORDER = ("train", "predict", "judge")
+_STUDENT = ("train", "predict", "tests", "notebook")
+"""stages that run student code: what they use is the student's use"""
 
 
 def advance(platform: Platform, attempt_id: str) -> bool:
@@ -91,9 +92,9 @@ def _judge(platform: Platform, case: Case, rules: LabRules) -> bool:
 
 
 def _reference(platform: Platform, case: Case) -> tuple[ReferenceState, dict[str, Any]]:
-    train = case.jobs["train"]
-    node = (train.result or {}).get("node")
-    if train.state != JobState.COMPLETED.value or not isinstance(node, str):
+    train = case.jobs.get("train")
+    node = None if train is None else (train.result or {}).get("node")
+    if train is None or train.state != JobState.COMPLETED.value or not isinstance(node, str):
         return "unneeded", {}
     return reference.state(platform, case.cohort, case.lab, case.attempt.lab_version, node)
 
@@ -104,13 +105,14 @@ def _submit(platform: Platform, case: Case, rules: LabRules, names: tuple[str, .
         attempt = session.get(Attempt, case.attempt.id)
         if attempt is None or attempt.state not in repo.LIVE or attempt.retries != case.attempt.retries:
             return False
+        first = stages.names(rules)[0]
         for name in names:
             stage = stages.stage(rules, paths, name)
             jobs.submit_stage(
                 session,
                 platform,
                 key=job_key(attempt, name),
-                person_id=attempt.person_id,
+                person_id=attempt.person_id if attempt.counts else data.payer(case.lab),
                 cohort_id=case.cohort.id,
                 attempt_id=attempt.id,
                 kind=JobKind.GRADE,
@@ -118,9 +120,9 @@ def _submit(platform: Platform, case: Case, rules: LabRules, names: tuple[str, .
                 spec=stage.spec,
                 resources=stage.resources,
                 wall_limit=stage.wall,
-                continues=name != "train",
+                continues=name != first,
                 # The platform pays for its own stages and for the repeats that its noise makes necessary.
-                charged=name in ("train", "predict"),
+                charged=attempt.counts and name in _STUDENT,
             )
         _move(session, platform, case, attempt)
     platform.wake_worker()
@@ -129,8 +131,8 @@ def _submit(platform: Platform, case: Case, rules: LabRules, names: tuple[str, .
 
 def _note(platform: Platform, case: Case) -> bool:
     """Enter that the attempt has begun, or reached another stage; False when that is known already."""
-    begun = case.states.get("train") not in (None, JobState.PENDING)
-    if (case.attempt.state == "running" or not begun) and case.attempt.stage == _stage_of(case):
+    begun = any(state is not JobState.PENDING for state in case.states.values())
+    if (case.attempt.state == "running" or not begun) and case.attempt.stage == _stage_of(platform, case):
         return False
     with platform.store.transaction() as session:
         attempt = session.get(Attempt, case.attempt.id)
@@ -141,11 +143,11 @@ def _note(platform: Platform, case: Case) -> bool:
 
 
 def _move(session: Session, platform: Platform, case: Case, attempt: Attempt) -> None:
-    stage = _stage_of(case)
-    train = case.jobs.get("train")
-    if train is not None and train.state != JobState.PENDING.value and attempt.state == "queued":
+    stage = _stage_of(platform, case)
+    begun = [job for job in case.jobs.values() if job.state != JobState.PENDING.value]
+    if begun and attempt.state == "queued":
         attempt.state = "running"
-        attempt.started_at = train.started_at or platform.now()
+        attempt.started_at = min((job.started_at for job in begun if job.started_at), default=platform.now())
     if attempt.stage == stage and attempt.state == case.attempt.state:
         return
     attempt.stage = stage
@@ -153,9 +155,9 @@ def _move(session: Session, platform: Platform, case: Case, attempt: Attempt) ->
     events.emit(session, platform, f"attempt:{attempt.id}", "stage", **facts)
 
 
-def _stage_of(case: Case) -> str:
+def _stage_of(platform: Platform, case: Case) -> str:
     """The stage to show: the first that has not completed, `compare` once only the reference is awaited."""
-    for name in _ORDER:
-        if case.states.get(name) is not JobState.COMPLETED:
+    for name in stages.names(case.rules(platform)):
+        if name != "style" and case.states.get(name) is not JobState.COMPLETED:
             return name
     return "compare"

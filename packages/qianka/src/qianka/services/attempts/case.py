@@ -15,8 +15,8 @@ from qianka.store.repos import attempts as repo
 from qianka.store.repos import labs as lab_repo
 from qianka.store.tables import Attempt, Cohort, Job, Lab, Submission
 
-OURS = ("style", "judge")
-"""stages of our own code: done again when an attempt is retried"""
+OURS = ("style", "tests", "notebook", "judge")
+"""stages that our own code decides: done again when an attempt is retried"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,4 +85,4 @@ def job_key(attempt: Attempt, stage: str) -> str:
 
 def _names() -> tuple[str, ...]:
     repeats = tuple(f"{stage}#{n}" for stage in ("train", "predict") for n in (2, 3))
-    return ("train", "predict", "style", "judge", *repeats)
+    return ("train", "predict", *OURS, *repeats)

@@ -11,6 +11,7 @@ from qianka.grading import flags, stages
 from qianka.grading.judge import Evidence
 from qianka.intake import encoding
 from qianka.services.attempts.case import Case
+from qianka.services.attempts.tries import tries_before
 from qianka.services.platform import Platform
 from qianka.store.tables import Job
 
@@ -23,13 +24,18 @@ def gather(platform: Platform, case: Case, reference: dict[str, Any] | None) -> 
     ended = {name: job for name, job in case.jobs.items() if job.ended_at is not None}
     tree = case.paths(platform).tree
     programs = [name for name in ("train", "predict") if name in ended]
+    paired = [name for name in ("tests", "notebook") if name in ended]
+    printed = {name: _tail(platform, ended[name], "stdout", STDOUT) for name in programs}
+    printed |= {name: _tail(platform, ended[name], "peer.stdout", STDOUT) for name in paired}
     return Evidence(
         results={name: _result(job) for name, job in ended.items()},
-        stderr={name: _tail(platform, ended[name], "stderr", STDERR) for name in programs},
-        stdout={name: _tail(platform, ended[name], "stdout", STDOUT) for name in programs},
+        stderr={name: _tail(platform, ended[name], "stderr", STDERR) for name in [*programs, *paired]},
+        stdout=printed,
         names={name: _names(platform, ended[name]) for name in programs},
         score=_figures(platform, ended, "judge"),
         style=_figures(platform, ended, "style"),
+        reports={name: _figures(platform, ended, name) for name in paired},
+        tries=tries_before(platform, case) if paired else 0,
         reference=reference,
         flags=tuple(flags.of_sources(tree)) if tree.is_dir() else (),
         tree=str(tree),
@@ -59,7 +65,8 @@ def _result(job: Job) -> dict[str, Any]:
 
 def _tail(platform: Platform, job: Job, stream: str, size: int) -> str:
     result = job.result or {}
-    total = (result.get("output") or {}).get(stream)
+    side, name = (result.get("peer") or {}, stream[5:]) if stream.startswith("peer.") else (result, stream)
+    total = (side.get("output") or {}).get(name)
     number = result.get("run")
     if not isinstance(total, int) or not isinstance(number, int):
         return ""

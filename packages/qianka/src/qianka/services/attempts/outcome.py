@@ -14,16 +14,15 @@ from qianka.grading.advice import advise
 from qianka.grading.judge import Evidence, Judgement
 from qianka.grading.model import MAX_POINTS
 from qianka.policy.retry import delay
-from qianka.services import audit, events
+from qianka.services import audit, dates, events
 from qianka.services.attempts.case import Case
+from qianka.services.attempts.conditions import conditions_of
 from qianka.services.attempts.evidence import isolation
+from qianka.services.dates import UNCOUNTED as UNCOUNTED
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import attempts as repo
 from qianka.store.repos import groups
-from qianka.store.tables import Attempt, Grade, Lab, Submission
-
-UNCOUNTED = (Verdict.INFRA_ERROR, Verdict.CANCELLED, Verdict.INVALID, Verdict.NOT_RUN)
-"""verdicts that are no grade: they never replace one and never rank"""
+from qianka.store.tables import Attempt, Cohort, Lab, Submission
 
 
 def finish(platform: Platform, case: Case, judgement: Judgement, evidence: Evidence) -> bool:
@@ -33,6 +32,7 @@ def finish(platform: Platform, case: Case, judgement: Judgement, evidence: Evide
     rules = case.rules(platform)
     told = feedback.for_student(rules, judgement, evidence)
     notes = feedback.for_staff(judgement, evidence)
+    conditions = conditions_of(platform, case, evidence.reference)
     with platform.store.transaction() as session:
         attempt = _live(session, case)
         if attempt is None:
@@ -41,8 +41,11 @@ def finish(platform: Platform, case: Case, judgement: Judgement, evidence: Evide
         attempt.points, attempt.max_points, attempt.score = judgement.points, judgement.max_points, judgement.score
         attempt.isolation = isolation(case)
         _close(session, platform, case, attempt, judgement.verdict, judgement.fault)
-        for person_id in graded_people(session, case.submission):
-            update_grade(session, platform, case.lab, person_id, rules.grade)
+        attempt.conditions = conditions
+        if attempt.counts:
+            why = "rerun" if attempt.why == "rerun" else "graded"
+            for person_id in graded_people(session, case.submission):
+                update_grade(session, platform, case.lab, person_id, rules.grade, why)
     return True
 
 
@@ -74,25 +77,21 @@ def graded_people(session: Session, submission: Submission) -> list[int]:
     return list(dict.fromkeys([submission.person_id, *members]))
 
 
-def update_grade(session: Session, platform: Platform, lab: Lab, person_id: int, policy: str) -> None:
-    """Make the grade of a person in a lab what the policy says over all attempts that count."""
-    counted = last_of_each(repo.done_in_lab(session, lab.id, person_id))
-    row = repo.grade(session, lab.id, person_id)
-    if not counted:
+def update_grade(
+    session: Session, platform: Platform, lab: Lab, person_id: int, policy: str, why: str = "graded"
+) -> None:
+    """Make the grade of a person what the policy (best or last) says over all attempts that count.
+
+    What being late costs follows from the person's dates. With late days to spend, the person's other labs
+    are looked at as well: what one lab takes, another may lack.
+    """
+    cohort = session.get(Cohort, lab.cohort_id)
+    if cohort is None:
         return
-    if policy == "last":
-        attempt, _ = counted[-1]
-    else:
-        # max keeps the first of equals: handing in the same again never moves anything.
-        attempt, _ = max(counted, key=lambda pair: pair[0].points or 0.0)
-    if row is None:
-        row = Grade(lab_id=lab.id, person_id=person_id, updated_at=platform.now())
-        session.add(row)
-    elif row.attempt_id == attempt.id:
-        return
-    row.attempt_id, row.verdict = attempt.id, str(attempt.verdict)
-    row.points, row.max_points = attempt.points or 0.0, attempt.max_points or MAX_POINTS
-    row.updated_at = platform.now()
+    session.flush()
+    book = dates.read(session, platform, cohort, [person_id], labs=[lab.id]).counting(lab.id, last=policy == "last")
+    cause = dates.Cause(why=why, caller=Caller.system())
+    dates.write(session, platform, book, dates.moves(book), cause)
 
 
 def last_of_each(pairs: list[tuple[Attempt, Submission]]) -> list[tuple[Attempt, Submission]]:
@@ -129,7 +128,7 @@ def _close(
     attempt.verdict, attempt.ended_at, attempt.next_try_at, attempt.stage = verdict.value, platform.now(), None, ""
     if attempt.feedback is None:
         attempt.feedback = _bare_feedback(verdict)
-    if not words.charged:
+    if not words.charged and attempt.counts:
         submission = session.get(Submission, attempt.submission_id)
         if submission is not None:
             submission.charged = False
@@ -146,7 +145,8 @@ def _close(
         max_points=attempt.max_points,
         score=attempt.score,
     )
-    events.emit(session, platform, f"board:{case.lab.id}", "changed")
+    if attempt.counts:
+        events.emit(session, platform, f"board:{case.lab.id}", "changed")
     details: dict[str, Any] = {"verdict": verdict.value, "points": attempt.points}
     _audit(session, platform, attempt, "attempt.verdict", **details, **({"fault": fault} if fault else {}))
 

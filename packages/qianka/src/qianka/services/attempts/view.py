@@ -27,7 +27,7 @@ def of_submission(platform: Platform, caller: Caller, submission_id: str) -> lis
     with platform.store.reading() as session:
         submission = access.submission_for(session, caller, submission_id)
         staff = access.is_staff(session, caller, submission.cohort_id)
-        found = repo.of_submission(session, submission_id)
+        found = [one for one in repo.of_submission(session, submission_id) if one.counts or staff]
         for attempt in found:
             session.expunge(attempt)
             _hide(attempt, staff)
@@ -49,7 +49,7 @@ def rerun(platform: Platform, caller: Caller, submission_id: str) -> Attempt:
                 reason="invalid",
             )
         before = repo.of_submission(session, submission_id)
-        if any(attempt.state in repo.LIVE for attempt in before):
+        if any(attempt.state in repo.LIVE and attempt.counts for attempt in before):
             raise Conflict(
                 Text("这份提交正在评分", "this hand-in is being graded"),
                 Text("等它结束后再重评", "wait until it has ended"),

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from qianka.errors import BadInput, Conflict, Text
 from qianka.grading.model import Lab as LabRules
 from qianka.grading.reader import LabError
-from qianka.services import access, audit
+from qianka.services import access, audit, dates
 from qianka.services.labs import data, reference
 from qianka.services.labs.check import LEFT_OUT, MADE, check_lab, is_ready_made
 from qianka.services.labs.folders import VersionFolder, version_folder
@@ -41,7 +41,8 @@ def publish(
     """Publish the lab in `folder` as `slug` (default: the folder's name); for the cohort's teachers.
 
     The same content again is the same version; its data is prepared and its reference timed by the
-    worker. `due`, `opens`: None leaves what is set. Raises LabError, BadInput, Conflict, Forbidden.
+    worker. What was graded stays graded as it was: a new version reaches it by a regrade alone.
+    `due`, `opens`: None leaves what is set. Raises LabError, BadInput, Conflict, Forbidden.
     """
     report = check_lab(folder, practice=practice)
     if report.lab is None or not report.ok:
@@ -59,7 +60,11 @@ def publish(
     version = content_hash(folder)
     _place(platform, cohort, slug, version, folder)
     with platform.store.transaction() as session:
+        known = people.lab_by_slug(session, cohort.id, slug)
+        before = None if known is None else dates.dates_of(known)
         lab = _record(session, platform, caller, cohort, slug, version, report.lab, due, opens)
+        if before is not None:
+            dates.apply_dates(session, platform, caller, cohort, lab, before)
         data.start(session, platform, cohort, lab, again=True)
         reference.renew(session, lab)
         audit.record(session, platform, caller, "lab.publish", f"lab:{cohort_slug}/{slug}", version=version)
@@ -70,28 +75,8 @@ def publish(
 def change_dates(
     platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str, due: datetime | None, opens: datetime | None
 ) -> Lab:
-    """Set or lift the dates of a lab; for the cohort's teachers."""
-    with platform.store.transaction() as session:
-        cohort = access.cohort_for(session, caller, cohort_slug)
-        access.require_teacher(session, caller, cohort.id)
-        lab = access.lab_for(session, caller, cohort, lab_slug)
-        _check_order(due, opens)
-        before = {"due": _iso(lab.due_at), "opens": _iso(lab.opens_at)}
-        lab.due_at, lab.opens_at = due, opens
-        after = {"due": _iso(due), "opens": _iso(opens)}
-        audit.record(
-            session, platform, caller, "lab.dates", f"lab:{cohort_slug}/{lab_slug}", before=before, after=after
-        )
-    return lab
-
-
-def _check_order(due: datetime | None, opens: datetime | None) -> None:
-    if due is not None and opens is not None and opens >= due:
-        raise BadInput(
-            Text("开放时间不早于截止时间", "the lab would open only after it is due"),
-            Text("检查 --opens 和 --due 的年月日", "look at the dates: it opens first, then it is due"),
-            reason="dates",
-        )
+    """Set or lift due date and opening of a lab; see `services.dates.change_dates`, which tells who is affected."""
+    return dates.change_dates(platform, caller, cohort_slug, lab_slug, due=due, opens=opens).row
 
 
 def content_hash(folder: Path) -> str:
@@ -137,7 +122,7 @@ def _record(
     lab.title, lab.title_en, lab.version = rules.title.zh, rules.title.en, version
     lab.published_at, lab.published_by = platform.now(), payer
     lab.due_at, lab.opens_at = due or lab.due_at, opens or lab.opens_at
-    _check_order(lab.due_at, lab.opens_at)
+    dates.check_order(dates.dates_of(lab))
     session.add(lab)
     session.flush()
     return lab
@@ -197,7 +182,3 @@ def open_up(folder: Path) -> None:
     """Let every uid read: runs have uids of their own. The data directory above keeps people out."""
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
-
-
-def _iso(instant: datetime | None) -> str | None:
-    return None if instant is None else instant.isoformat()

@@ -23,10 +23,11 @@ from qianka.grading import labfile
 from qianka.grading.model import Handin
 from qianka.grading.reader import LabError
 from qianka.ids import new_id
-from qianka.services import access, audit, events, groups
+from qianka.services import access, audit, dates, events, groups
 from qianka.services.platform import Caller, Platform
-from qianka.services.submissions import limits, storage
+from qianka.services.submissions import limits, storage, twins
 from qianka.store.repos import attempts, people, submissions
+from qianka.store.repos import groups as group_repo
 from qianka.store.tables import Attempt, Cohort, Group, Lab, Person, Receipt, Submission
 
 PLATFORM = "Qianka"
@@ -60,6 +61,14 @@ class Place:
     def group_id(self) -> int | None:
         """Whose counter and grade it is: a group's, or (None) the person's own."""
         return None if self.group is None else self.group.id
+
+
+@dataclass(frozen=True)
+class Terms:
+    """On what terms a hand-in is taken; `twin`: the earlier one of the same files whose time counts."""
+
+    late: bool = False
+    twin: Submission | None = None
 
 
 @dataclass(frozen=True)
@@ -148,12 +157,31 @@ def key_of(platform: Platform) -> receipts.Key:
     return signing_key(platform.folders.secrets / KEY_FILE)
 
 
-def _check(session: Session, platform: Platform, caller: Caller, place: Place, upload: Upload) -> bool:
-    """Whether it is late; raises when it is not to be taken at all. Staff may try a lab at any time."""
+def _check(
+    session: Session, platform: Platform, caller: Caller, place: Place, upload: Upload, tree_sha256: str | None = None
+) -> Terms:
+    """On what terms it is taken; raises when it is not. Staff may try a lab at any time.
+
+    The same files once more after the due date keep the time of the first hand-in and cost no try.
+    `tree_sha256`: None before the archive is unpacked, when only the same archive is known again.
+    """
     access.require_active(session, caller, place.cohort.id)
     if place.is_staff:
-        return False
-    is_late = limits.check_time(place.cohort, place.lab, place.rules, upload.received_at)
+        return Terms()
+    policy, now = place.rules.policy, upload.received_at
+    found = dates.check_time(session, place.cohort, place.lab, policy, place.person.id, now)
+    twin = None
+    if found.days > 0:
+        twin = submissions.same_files(
+            session, place.lab.id, place.person.id, place.group_id, archive=upload.sha256, tree=tree_sha256
+        )
+    if twin is None:
+        _check_tries(session, place, now)
+    limits.check_quota(session, platform, place.person.id, upload.sha256, upload.size)
+    return Terms(late=found.days > 0 and (twin is None or twin.late), twin=twin)
+
+
+def _check_tries(session: Session, place: Place, now: datetime) -> None:
     limits.check_tries(
         limits.tries_of(
             session,
@@ -161,13 +189,11 @@ def _check(session: Session, platform: Platform, caller: Caller, place: Place, u
             place.lab,
             place.rules,
             place.person.id,
-            upload.received_at,
+            now,
             is_staff=False,
             group_id=place.group_id,
         )
     )
-    limits.check_quota(session, platform, place.person.id, upload.sha256, upload.size)
-    return is_late
 
 
 def _again(session: Session, place: Place, upload: Upload) -> HandedIn | None:
@@ -199,7 +225,10 @@ def _record(
                 return before
             if tree is None or key is None:
                 return _write_invalid(session, platform, caller, place, submission)
-            submission.late = _check(session, platform, caller, place, upload)
+            terms = _check(session, platform, caller, place, upload, submission.tree_sha256)
+            submission.late = terms.late
+            if terms.twin is not None:
+                submission.same_as, submission.charged = terms.twin.id, False
             return _write_accepted(session, platform, caller, place, submission, key)
     except IntegrityError:
         with platform.store.reading() as session:
@@ -227,7 +256,7 @@ def _write_accepted(
     session.add(submission)
     session.flush()
     receipt = _receipt(place, submission, key)
-    attempt = Attempt(
+    attempt = twins.copied(session, place.lab, submission) or Attempt(
         id=new_id("a"),
         submission_id=submission.id,
         lab_id=place.lab.id,
@@ -238,7 +267,13 @@ def _write_accepted(
         queued_at=now,
     )
     session.add_all([receipt, attempt])
+    session.flush()
     _tell(session, platform, attempt, "queued")
+    if attempt.state == "done":
+        members = [] if place.group_id is None else group_repo.member_ids(session, place.group_id)
+        cause, whose = dates.Cause(why="graded", caller=Caller.system()), [place.person.id, *members]
+        dates.settle_people(session, platform, place.cohort, whose, cause, place.lab)
+        _tell(session, platform, attempt, "verdict", verdict=attempt.verdict, points=attempt.points)
     audit.record(session, platform, caller, "submission.accept", submission.id, lab=place.lab.slug, receipt=receipt.id)
     session.flush()
     return HandedIn(submission, receipt, attempt)
@@ -258,7 +293,7 @@ def _supersede(session: Session, platform: Platform, place: Place, newer: Submis
         attempt.state, attempt.verdict, attempt.ended_at = "cancelled", Verdict.CANCELLED.value, newer.submitted_at
         attempt.next_try_at, attempt.stage = None, ""
         older = session.get(Submission, attempt.submission_id)
-        if older is not None:
+        if older is not None and older.id != newer.same_as:  # the same files once more are free, not free twice
             older.charged = False
         _tell(session, platform, attempt, "verdict", verdict=attempt.verdict, zh=words.zh, en=words.en, newer=newer.id)
 

@@ -1,4 +1,4 @@
-"""When and how often a hand-in is taken: opening, deadline with grace, tries a day, storage.
+"""How often a hand-in is taken: tries a day, storage. When: see `qianka.services.dates.door`.
 
 Instants are UTC; days are calendar days in the cohort's zone, never 24 hours.
 """
@@ -11,9 +11,10 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy.orm import Session
 
-from qianka.clock import utc_offset
-from qianka.errors import Conflict, OverLimit, Text
+from qianka.errors import OverLimit, Text
 from qianka.grading.model import Handin
+from qianka.services.dates.words import shown as shown
+from qianka.services.dates.words import span
 from qianka.services.platform import Platform
 from qianka.store.repos import submissions
 from qianka.store.tables import Cohort, Lab
@@ -40,10 +41,10 @@ class Tries:
         if self.left is None:
             return Text("教师和助教不限次数", "no limit for staff")
         clock = self.resets_at.astimezone(ZoneInfo(self.zone)).strftime("%H:%M")
-        span = _span(self.resets_at - self.now)
+        left = span(self.resets_at - self.now)
         return Text(
-            f"剩 {self.left} 次，{clock} 后重置（还有 {span.zh}）",
-            f"{self.left} left, reset after {clock} (in {span.en})",
+            f"剩 {self.left} 次，{clock} 后重置（还有 {left.zh}）",
+            f"{self.left} left, reset after {clock} (in {left.en})",
         )
 
 
@@ -75,46 +76,17 @@ def check_tries(tries: Tries) -> None:
     """Raises OverLimit when today's tries are used up."""
     if tries.left != 0:
         return
-    again, span = shown(tries.resets_at, tries.zone), _span(tries.resets_at - tries.now)
+    again, left = shown(tries.resets_at, tries.zone), span(tries.resets_at - tries.now)
     raise OverLimit(
         Text(f"今天的 {tries.limit} 次提交已用完", f"today's {tries.limit} hand-ins are used up"),
         Text(
-            f"{again} 重置（还有 {span.zh}）；平台故障和无效提交不占次数",
-            f"reset at {again} (in {span.en}); platform faults and invalid hand-ins do not count",
+            f"{again} 重置（还有 {left.zh}）；平台故障和无效提交不占次数",
+            f"reset at {again} (in {left.en}); platform faults and invalid hand-ins do not count",
         ),
         reason="no_tries_left",
         limit=tries.limit,
         resets_at=tries.resets_at.isoformat(),
     )
-
-
-def check_time(cohort: Cohort, lab: Lab, rules: Handin, now: datetime) -> bool:
-    """Whether a hand-in at `now` is late.
-
-    Raises Conflict before the opening, and after the deadline where the lab takes no late ones.
-    """
-    if lab.opens_at is not None and now < lab.opens_at:
-        raise Conflict(
-            Text("这个实验还没有开放", "this lab is not open yet"),
-            Text(
-                f"{shown(lab.opens_at, cohort.zone)} 开放（还有 {_span(lab.opens_at - now).zh}）",
-                f"it opens at {shown(lab.opens_at, cohort.zone)} (in {_span(lab.opens_at - now).en})",
-            ),
-            reason="not_open",
-            opens_at=lab.opens_at.isoformat(),
-        )
-    if lab.due_at is None or now <= lab.due_at + timedelta(seconds=rules.grace_seconds):
-        return False
-    if rules.late == "refuse":
-        raise Conflict(
-            Text(
-                f"已过截止时间 {shown(lab.due_at, cohort.zone)}", f"the deadline was {shown(lab.due_at, cohort.zone)}"
-            ),
-            Text("这个实验不收迟交；有特殊情况请联系教师", "this lab takes no late hand-ins; talk to the teacher"),
-            reason="past_due",
-            due_at=lab.due_at.isoformat(),
-        )
-    return True
 
 
 def check_quota(session: Session, platform: Platform, person_id: int, archive_sha256: str, size: int) -> None:
@@ -137,23 +109,6 @@ def check_quota(session: Session, platform: Platform, person_id: int, archive_sh
         )
 
 
-def shown(instant: datetime, zone: str) -> str:
-    """Local time with its offset, such as `2026-09-08 00:00（UTC+08:00）`; never a bare abbreviation."""
-    local = instant.astimezone(ZoneInfo(zone))
-    return f"{local:%Y-%m-%d %H:%M} ({utc_offset(local)})"
-
-
 def _midnight(day: date, zone: ZoneInfo) -> datetime:
     # Where a clock jumps over midnight, fold=0 gives the instant of the jump: days neither overlap nor gape.
     return datetime.combine(day, time(0), tzinfo=zone).astimezone(timezone.utc)
-
-
-def _span(left: timedelta) -> Text:
-    minutes = max(0, int(left.total_seconds() + 59) // 60)
-    days, minutes = divmod(minutes, 1440)
-    hours, minutes = divmod(minutes, 60)
-    if days:
-        return Text(f"{days} 天 {hours} 小时", f"{days} d {hours} h")
-    if hours:
-        return Text(f"{hours} 小时 {minutes} 分", f"{hours} h {minutes} min")
-    return Text(f"{minutes} 分", f"{minutes} min")

@@ -52,16 +52,22 @@ def of_submission(session: Session, submission_id: str) -> list[Attempt]:
 
 
 def last_number(session: Session, submission_id: str) -> int:
-    """The number of the newest attempt of a submission; 0 when there is none."""
-    return session.scalar(select(func.max(Attempt.number)).where(Attempt.submission_id == submission_id)) or 0
+    """The number of the newest attempt of a submission that counts; 0 when there is none."""
+    query = select(func.max(Attempt.number)).where(Attempt.submission_id == submission_id, Attempt.counts.is_(True))
+    return session.scalar(query) or 0
+
+
+def first_number(session: Session, submission_id: str) -> int:
+    """The least number of all attempts of a submission: those that do not count are -1, -2, and so on."""
+    return session.scalar(select(func.min(Attempt.number)).where(Attempt.submission_id == submission_id)) or 0
 
 
 def done_in_lab(session: Session, lab_id: int, person_id: int | None = None) -> list[tuple[Attempt, Submission]]:
-    """Ended attempts in a lab (of one person and their groups) with their submissions, in the order of handing in."""
+    """Ended attempts that count in a lab (for one person), with their submissions, in the order of handing in."""
     query = (
         select(Attempt, Submission)
         .join(Submission, Submission.id == Attempt.submission_id)
-        .where(Attempt.lab_id == lab_id, Attempt.state == "done")
+        .where(Attempt.lab_id == lab_id, Attempt.state == "done", Attempt.counts.is_(True))
         .order_by(Submission.submitted_at, Submission.id, Attempt.number)
     )
     if person_id is not None:

@@ -26,12 +26,12 @@ def receipt_of(session: Session, submission_id: str) -> Receipt | None:
 
 
 def newest_attempts(session: Session, submission_ids: Sequence[str]) -> dict[str, Attempt]:
-    """The newest grading of each hand-in."""
+    """The newest grading of each hand-in that counts."""
     found: dict[str, Attempt] = {}
     for start in range(0, len(submission_ids), _CHUNK):
         part = submission_ids[start : start + _CHUNK]
-        query = select(Attempt).where(Attempt.submission_id.in_(part)).order_by(Attempt.number)
-        found.update({attempt.submission_id: attempt for attempt in session.scalars(query)})
+        query = select(Attempt).where(Attempt.submission_id.in_(part), Attempt.counts.is_(True))
+        found.update({attempt.submission_id: attempt for attempt in session.scalars(query.order_by(Attempt.number))})
     return found
 
 
@@ -56,6 +56,20 @@ def charged_between(
         Submission.submitted_at < end,
     )
     return session.scalar(query) or 0
+
+
+def same_files(
+    session: Session, lab_id: int, person_id: int, group_id: int | None, *, archive: str, tree: str | None
+) -> Submission | None:
+    """The first accepted hand-in of the very same files (or archive) by a person or their group."""
+    owner = Submission.person_id == person_id if group_id is None else Submission.group_id == group_id
+    same = Submission.archive_sha256 == archive
+    if tree is not None:
+        same = or_(same, Submission.tree_sha256 == tree)
+    query = select(Submission).where(Submission.lab_id == lab_id, Submission.state == "accepted", owner, same)
+    if group_id is None:
+        query = query.where(Submission.group_id.is_(None))
+    return session.scalar(query.order_by(Submission.submitted_at, Submission.id).limit(1))
 
 
 def stored_bytes(session: Session, person_id: int, without: str) -> int:
