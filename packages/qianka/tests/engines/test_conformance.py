@@ -39,6 +39,7 @@ class Rig(Protocol):
 
     engine: Engine
     nodes: int
+    patience: float
 
     def job(self, name: str, behaviour: str, **limits: Any) -> dict[str, Any]: ...
     def restarted(self) -> Engine: ...
@@ -62,6 +63,7 @@ def job_text(name: str, argv: list[str], **limits: Any) -> dict[str, Any]:
 
 class FakeRig:
     nodes = 1
+    patience = 30.0
     PROGRAMS: dict[str, Program] = {
         "quick": Program(stdout="hello\n", stderr="oops\n", files={"made.txt": b"made"}),
         "fails": Program(exit_code=3),
@@ -93,6 +95,7 @@ class FakeRig:
 
 class LocalRig:
     nodes = 1
+    patience = 30.0
     SCRIPTS: dict[str, list[str]] = {
         "quick": ["/bin/sh", "-c", "echo hello; echo oops >&2; printf made > /out/made.txt"],
         "fails": ["/bin/sh", "-c", "exit 3"],
@@ -311,7 +314,7 @@ def test_what_was_cancelled_before_it_began_never_begins(rig: Rig) -> None:
 
 
 def test_the_wall_limit_ends_a_run(rig: Rig) -> None:
-    ended = end_of(rig, rig.engine.submit(rig.job("j-1", "endless", wall=0.5), 1, PLACEMENT))
+    ended = end_of(rig, rig.engine.submit(rig.job("j-1", "endless", wall=0.5), 1, PLACEMENT), rig.patience)
     assert (ended.state, ended.result and ended.result["reason"]["code"]) == (JobState.TIMEOUT, "timeout_wall")
 
 

@@ -82,6 +82,8 @@ class FakeEngine:
         """while true the engine does not answer"""
         self.deaf = False
         """while true a submit is taken and forgotten, as when the machine dies that moment"""
+        self.waiting: dict[str, dict[str, Any]] = {}
+        """by job, why it waits in the engine's own queue; it begins when that is taken away"""
         self._nodes = nodes if nodes is not None else [one_node()]
         self._state = _State()
         self.cleaned: list[str] = []
@@ -91,6 +93,7 @@ class FakeEngine:
         """The same engine as another process sees it after a restart."""
         twin = FakeEngine(self.clock, nodes=self._nodes, jobs=self.jobs, queues=self.queues)
         twin.default, twin.programs, twin._state = self.default, self.programs, self._state
+        twin.waiting = self.waiting
         return twin
 
     @property
@@ -179,6 +182,9 @@ class FakeEngine:
         run = self._state.runs.get(handle)
         if run is None:
             return Status(state=JobState.PENDING)
+        if handle.job in self.waiting and run.result is None:
+            run.started = self.clock.now()
+            return Status(state=JobState.PENDING, reason=dict(self.waiting[handle.job]))
         if run.result is None and not run.lost and self._over(run):
             self._end(handle, run, *self._outcome(run))
         if run.result is not None:

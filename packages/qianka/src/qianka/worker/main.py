@@ -13,7 +13,10 @@ from pathlib import Path
 from sqlalchemy.exc import SQLAlchemyError
 
 from qianka import logs, settings
-from qianka.engines.local import LocalEngine, make_engine, tell_isolation
+from qianka.engines import local, slurm
+from qianka.engines.local import LocalEngine, tell_isolation
+from qianka.engines.slurm import SlurmEngine
+from qianka.errors import ConfigError, Text
 from qianka.services.platform import Folders, Platform
 from qianka.settings import Settings
 from qianka.store.opening import open_store
@@ -22,6 +25,7 @@ from qianka.worker.dispatcher import Dispatcher
 from qianka.worker.grader import Grader
 from qianka.worker.lease import SECONDS, Lease, LeaseLost
 from qianka.worker.loop import Loop
+from qianka.worker.queueing import QueueDispatcher
 from qianka.worker.reaper import Reaper
 from qianka.worker.wake import Ear
 
@@ -46,7 +50,7 @@ def run(found: Settings, stop: threading.Event) -> None:
     platform = open_platform(found)
     upgrade(platform.store)
     lease = Lease(platform)
-    engine = make_engine(found, platform.folders.jobs, platform.folders.run)
+    engine = make_engine(found, platform)
     try:
         while not stop.is_set():
             if not _acquire(lease, stop):
@@ -62,6 +66,19 @@ def run(found: Settings, stop: threading.Event) -> None:
     finally:
         engine.close()
         platform.store.close()
+
+
+def make_engine(found: Settings, platform: Platform) -> LocalEngine | SlurmEngine:
+    """The engine that `engine.name` asks for. Raises ConfigError, SandboxRefused."""
+    folders = platform.folders
+    if found.engine_name == "slurm":
+        return slurm.make_engine(found, folders.jobs, folders.run)
+    if found.engine_name == "local":
+        return local.make_engine(found, folders.jobs, folders.run)
+    raise ConfigError(
+        Text(f"没有名为 {found.engine_name} 的引擎", f"there is no engine named {found.engine_name}"),
+        Text("engine.name 应是 local 或 slurm", "engine.name must be local or slurm"),
+    )
 
 
 def open_platform(found: Settings) -> Platform:
@@ -84,13 +101,17 @@ def _acquire(lease: Lease, stop: threading.Event) -> bool:
 class _Loops:
     """Dispatcher, grader, reaper and the renewal of the lease, from the first step to the last."""
 
-    def __init__(self, platform: Platform, engine: LocalEngine, lease: Lease) -> None:
+    def __init__(self, platform: Platform, engine: LocalEngine | SlurmEngine, lease: Lease) -> None:
         self._stop = threading.Event()
         self._lease = lease
         self.platform = replace(platform, wake_worker=self.wake)
-        self._dispatcher = Dispatcher(
-            self.platform, engine, guard=lease.check, stage_ended=self._wake_grader, fresh=FRESH
-        )
+        self._dispatcher: Dispatcher | QueueDispatcher
+        if engine.queues:
+            self._dispatcher = QueueDispatcher(self.platform, engine, guard=lease.check, stage_ended=self._wake_grader)
+        else:
+            self._dispatcher = Dispatcher(
+                self.platform, engine, guard=lease.check, stage_ended=self._wake_grader, fresh=FRESH
+            )
         grader = Grader(self.platform, guard=lease.check)
         reaper = Reaper(self.platform, engine, guard=lease.check)
         self._grader = self._loop("grader", grader.step, GRADE_EVERY, rest=GRADER_RESTS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from qianka.engines.slurm.models import Line, Machine, Used
 
@@ -61,6 +62,7 @@ def used(text: str) -> dict[str, Used]:
     """
     found: dict[str, Used] = {}
     peaks: dict[str, int] = {}
+    full: set[str] = set()
     for line in text.splitlines():
         parts = line.split("|")
         if len(parts) != 12:
@@ -71,7 +73,9 @@ def used(text: str) -> dict[str, Used]:
             peak = size(parts[10])
             if peak is not None:
                 peaks[step[1]] = max(peaks.get(step[1], 0), peak)
-    return {key: _with_memory(one, peaks.get(key)) for key, one in found.items()}
+            if parts[1] == "OUT_OF_MEMORY":
+                full.add(step[1])
+    return {key: _with_steps(one, peaks.get(key), key in full) for key, one in found.items()}
 
 
 def machines(text: str) -> list[Machine]:
@@ -139,8 +143,10 @@ def _used(parts: list[str]) -> Used:
     )
 
 
-def _with_memory(one: Used, peak: int | None) -> Used:
-    return one if peak is None else Used(**{**one.__dict__, "memory": peak})
+def _with_steps(one: Used, peak: int | None, full: bool) -> Used:
+    # A script whose step was killed for its memory ends FAILED by the exit code of srun.
+    state = "OUT_OF_MEMORY" if full and one.state == "FAILED" else one.state
+    return replace(one, memory=peak, state=state)
 
 
 def _pairs(items: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -126,6 +126,12 @@ def _has_torch(platform: Platform, request: JobRequest) -> bool:
     return inside or bool(site.runtime) or (platform.folders.runtime / "bin" / "python").exists()
 
 
+def account_of(platform: Platform, caller: Caller) -> str | None:
+    """The Unix account that the caller's own jobs run as on Slurm; None: the platform's, in the sandbox."""
+    settings = platform.settings
+    return caller.login if settings.engine_name == "slurm" and settings.slurm_people == "login" else None
+
+
 def keys_of(request: JobRequest, cohort: str | None, torchrun: bool) -> dict[str, Any]:
     """The keys of job.json that an engine with several nodes reads."""
     container = None if request.container is None else dict(zip(("kind", "image"), request.container, strict=True))

@@ -1,4 +1,4 @@
-"""Cancelling: a waiting job ends at once, a running one is asked to."""
+"""Cancelling: a job that waits here ends at once, one that an engine has is asked to."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from qianka.services import access, audit
 from qianka.services.jobs.settle import end
 from qianka.services.jobs.stages import tell
 from qianka.services.platform import Caller, Platform
+from qianka.store.repos import queued
 from qianka.store.tables import Job
 
 
@@ -38,7 +39,7 @@ def request_cancel(session: Session, platform: Platform, job: Job) -> bool:
     if job.cancel_at is not None or JobState(job.state).ended:
         return False
     job.cancel_at = platform.now()
-    if job.state == JobState.PENDING.value:
+    if job.state == JobState.PENDING.value and not queued.is_submitted(session, job):
         end(session, platform, job, JobState.CANCELLED, None)
     else:
         tell(session, platform, job, "cancelling")

@@ -118,6 +118,7 @@ def admit(
         budgets.admit(session, platform, cohort, caller.person_id, request.resources, request.wall, held)
     name = request.name or (request.script or argv[0]).rsplit("/", 1)[-1]
     keys = asks.keys_of(request, cohort.slug if cohort else None, torchrun)
+    keys["account"] = asks.account_of(platform, caller)
     return Admitted(request, cohort, name, {**_spec(platform, request, argv), **keys}, held)
 
 

@@ -14,6 +14,21 @@ REASONS: dict[str, Text] = {
     "waiting_turn": Text("等前面的大任务先开始", "waiting for a bigger job in front to start"),
     "waiting_retry": Text("平台故障，稍后自动重试", "a platform fault; it will be tried again by itself"),
     "no_node": Text("没有在线的机器", "no machine is up"),
+    "engine_silent": Text("Slurm 没有应答，恢复后自动提交", "Slurm does not answer; it is submitted once it does"),
+    "slurm_new": Text("刚提交给 Slurm", "submitted to Slurm just now"),
+    "slurm_resources": Text("等待空闲的资源", "waiting for free resources"),
+    "slurm_priority": Text("等优先级更高的任务先开始", "waiting for jobs of higher priority to start"),
+    "slurm_budget": Text("Slurm 账户的机时额度不够", "the Slurm account's share of hours does not cover it"),
+    "slurm_limit": Text("达到 Slurm 账户或 QOS 的上限", "a limit of the Slurm account or QOS is reached"),
+    "slurm_dependency": Text("等它依赖的任务", "waiting for the job it depends on"),
+    "slurm_begin": Text("还没到开始时间", "its begin time has not come"),
+    "slurm_held": Text("被挂起，等管理员放行", "held; somebody has to release it"),
+    "slurm_partition": Text("分区关闭或达到分区上限", "the partition is closed, or its limits are in the way"),
+    "slurm_nodes": Text("需要的机器不在线或被预留", "nodes that it needs are down or reserved"),
+    "slurm_licences": Text("等待许可证", "waiting for licences"),
+    "slurm_reservation": Text("等待预留时段", "waiting for its reservation"),
+    "slurm_constraints": Text("没有满足约束的机器", "no node meets its constraints"),
+    "slurm_waits": Text("在 Slurm 里排队", "waiting in Slurm"),
     "impossible": Text(
         "没有一台机器有这么多资源；请取消后减少资源再提交",
         "no machine is that large; cancel it and ask for less",
@@ -26,6 +41,11 @@ REASONS: dict[str, Text] = {
     "disk_full": Text("写出的文件超过上限", "more was written than the limit allows"),
     "process_limit": Text("进程数超过上限", "too many processes"),
     "cancelled": Text("已取消", "cancelled"),
+    "cancelled_outside": Text(
+        "有人直接在 Slurm 上取消了它（scancel）", "somebody cancelled it at Slurm itself (scancel)"
+    ),
+    "preempted": Text("被优先级更高的任务抢占", "preempted by a job of higher priority"),
+    "slurm_refused": Text("Slurm 不收这个任务", "Slurm did not take it"),
     "sandbox": Text("隔离环境没能建立（平台故障）", "the sandbox could not be set up (a platform fault)"),
     "spawn": Text("程序没能启动", "the program could not be started"),
     "lost": Text("运行中断，没有结果（平台故障）", "the run was cut off without a result (a platform fault)"),
@@ -38,4 +58,9 @@ def reason_text(reason: dict[str, Any] | None) -> Text | None:
     if not reason or not reason.get("code"):
         return None
     code = str(reason["code"])
-    return REASONS.get(code, Text(code, code))
+    text = REASONS.get(code, Text(code, code))
+    said = str(reason.get("text") or "")
+    if not said or not code.startswith(("slurm_", "cancelled_outside")):
+        return text
+    # Slurm's own word as well: it is what its manual and its operators speak of.
+    return Text(f"{text.zh}（Slurm：{said}）", f"{text.en} (Slurm: {said})")

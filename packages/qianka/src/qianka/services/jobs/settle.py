@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from qianka.domain.jobs import JobState
+from qianka.domain.jobs import JobKind, JobState
 from qianka.policy.retry import delay
 from qianka.services.jobs.stages import tell
 from qianka.services.platform import Platform
@@ -37,7 +37,8 @@ def settle(
     run. NODE_FAIL is the platform's fault: never charged, tried again as a new run up to the job's
     `max_retries`. A run preempted is tried again as well, but what it used is counted.
     `runs`: those already at hand, by job and number.
-    A run that was stopped from outside (CANCELLED, but nobody asked) counts as NODE_FAIL.
+    A run that was stopped from outside (CANCELLED, but nobody asked) counts as NODE_FAIL, but for a person's
+    own job that somebody cancelled at the engine itself (scancel): that is over, and what it used is counted.
     """
     result = None if result is None else dict(result)
     state = JobState.NODE_FAIL if result is None else JobState(result["state"])
@@ -47,7 +48,8 @@ def settle(
             _close(run, state, result, platform.now(), accepted=False)
         return False
     # Cancelled, but not by us: the machine is being shut down, or somebody ended the supervisor.
-    faulty = state is JobState.NODE_FAIL or (state is JobState.CANCELLED and job.cancel_at is None)
+    stopped = state is JobState.CANCELLED and job.cancel_at is None and not _is_over_outside(job, result)
+    faulty = state is JobState.NODE_FAIL or stopped
     if (faulty or state is JobState.PREEMPTED) and job.cancel_at is None:
         if not faulty:
             _enter(session, platform, job, run, number, result or {})
@@ -114,8 +116,7 @@ def _enter(
         return
     ended = _instant(result.get("ended_at")) or platform.now()
     started = _instant(result.get("started_at")) or ended - timedelta(seconds=wall)
-    cores = float(len(run.cores)) if run is not None and job.cpus >= 1 and run.cores else job.cpus
-    cards = len(run.cards) if run is not None else job.gpus
+    cpu_seconds, gpu_seconds = _used(job, run, result, wall)
     session.add(
         Ledger(
             job_id=job.id,
@@ -123,13 +124,29 @@ def _enter(
             person_id=job.person_id,
             cohort_id=job.cohort_id,
             kind=job.kind,
-            cpu_seconds=cores * wall,
-            gpu_seconds=cards * wall,
+            cpu_seconds=cpu_seconds,
+            gpu_seconds=gpu_seconds,
             charged=job.charged,
             started_at=started,
             ended_at=ended,
         )
     )
+
+
+def _used(job: Job, run: Run | None, result: Mapping[str, Any], wall: float) -> tuple[float, float]:
+    """Core-seconds and card-seconds of what was allocated."""
+    if (result.get("measured") or {}).get("wall") == "sacct":
+        # Slurm's own reckoning: whole nodes where it gave whole nodes.
+        return float(result.get("cpu_seconds") or 0.0), float(result.get("gpu_seconds") or 0.0)
+    if run is None or run.engine == "slurm":
+        return job.cpus * job.nodes * wall, job.gpus * job.nodes * wall
+    cores = float(len(run.cores)) if job.cpus >= 1 and run.cores else job.cpus
+    return cores * wall, len(run.cards) * wall
+
+
+def _is_over_outside(job: Job, result: Mapping[str, Any] | None) -> bool:
+    code = ((result or {}).get("reason") or {}).get("code")
+    return code == "cancelled_outside" and job.kind == JobKind.RUN.value
 
 
 def _instant(text: object) -> datetime | None:

@@ -117,6 +117,8 @@ def queue_view(platform: Platform, caller: Caller, job_id: str) -> QueueView | N
         job = access.job_for(session, caller, job_id)
         if job.state != JobState.PENDING.value:
             return None
+        if "ahead" in (job.reason or {}):
+            return _in_engine(platform, job.reason or {})
         waiting, running = repo.pending(session, QUEUE_LIMIT), repo.live(session)
         used = load_usage(session, platform).at(platform.now())
         usual = usual_lengths(session, [*waiting, *running])
@@ -132,6 +134,15 @@ def queue_view(platform: Platform, caller: Caller, job_id: str) -> QueueView | N
         found = Estimate(low=max(found.low, wait), high=max(found.high, wait))
     code = (job.reason or {}).get("code")
     return QueueView(place + 1, place, found, code, _sentence(place, found, reason_text(job.reason)))
+
+
+def _in_engine(platform: Platform, reason: dict[str, Any]) -> QueueView:
+    """In an engine's own queue, as the engine tells it."""
+    ahead, found = int(reason["ahead"]), None
+    if reason.get("starts"):
+        wait = max(0.0, float(reason["starts"]) - platform.now().timestamp())
+        found = Estimate(low=wait, high=wait)
+    return QueueView(ahead + 1, ahead, found, reason.get("code"), _sentence(ahead, found, reason_text(reason)))
 
 
 def load_usage(session: Session, platform: Platform) -> Usage:

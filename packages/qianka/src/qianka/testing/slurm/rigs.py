@@ -30,6 +30,8 @@ class SlurmRig:
     """The platform's own jobs: under the supervisor, as the service (here root, so without a sandbox)."""
 
     nodes = 4
+    patience = 30.0
+    """seconds for the end of a run whose time is up"""
     SCRIPTS: dict[str, list[str]] = {
         "quick": ["/bin/sh", "-c", "echo hello; echo oops >&2; printf made > /out/made.txt"],
         "fails": ["/bin/sh", "-c", "exit 3"],
@@ -109,7 +111,13 @@ class SlurmRig:
 class SlurmPersonRig(SlurmRig):
     """A person's own jobs: through the launcher, under the person's account, figures by the accounting."""
 
-    SCRIPTS = {**SlurmRig.SCRIPTS, "hog": ["/usr/bin/python3", *SlurmRig.SCRIPTS["hog"][1:]]}
+    patience = 200.0
+    """Slurm counts limits in minutes and looks at them twice a minute"""
+    SCRIPTS = {
+        **SlurmRig.SCRIPTS,
+        "quick": ["/bin/sh", "-c", "echo hello; echo oops >&2; printf made > $QIANKA_OUT/made.txt"],
+        "hog": ["/usr/bin/python3", *SlurmRig.SCRIPTS["hog"][1:]],
+    }
 
     def __init__(self, cluster: Cluster, folder: Path, person: str = "alice") -> None:
         self.person = cluster.person(person)
