@@ -153,6 +153,12 @@ NAN_SEEN = Text(
 )
 
 
+TESTS_BELOW = Text(
+    "程序能运行，但通过的测试不够多。先看下面没通过的可见测试，在本机用同样的参数调用一遍。",
+    "The program runs, but not enough tests pass. Begin with the visible ones below: call with the same arguments.",
+)
+
+
 def advise(verdict: Verdict, stage: str, exception: str | None, message: str, signal: int | None = None) -> Text:
     """What to do about a failure of `stage`."""
     name = (exception or "").rpartition(".")[2]

@@ -14,6 +14,7 @@ from typing import Any
 from qianka.domain.verdicts import Verdict
 from qianka.errors import Text
 from qianka.grading.advice import advise
+from qianka.grading.report import Report
 
 REASONS = {
     "timeout_wall": Verdict.TIMEOUT,
@@ -87,6 +88,37 @@ def explain(stage: str, result: dict[str, Any] | None, stderr: str, tree: str) -
         line=line,
         message=message[:_MESSAGE] if is_open and message else None,
         advice=advise(verdict, stage, exception, message, signal if isinstance(signal, int) else None),
+        limit=_number(reason.get("limit")),
+        measured=_number(reason.get("measured")),
+    )
+
+
+def explain_paired(stage: str, result: dict[str, Any] | None, report: Report) -> Failure | None:
+    """Why a paired stage in which nothing passed had nothing to test; None where the tests say enough by themselves.
+
+    `report.failure` holds words of the student's code only where nothing hidden had been handed to it before.
+    """
+    peer = (result or {}).get("peer") or {}
+    reason = peer.get("reason") or {}
+    told = report.failure
+    exception = None if told is None else told.exception
+    if peer.get("state") not in (None, "COMPLETED", "CANCELLED"):
+        verdict, exception, told = _of_result(peer), None, None
+    elif told is not None and exception is not None:
+        verdict = _of_exception(exception, told.message)
+    elif all(item.state in ("timeout", "late") for item in report.items):
+        verdict = Verdict.TIMEOUT
+    else:
+        return None
+    signal = peer.get("signal")
+    return Failure(
+        verdict=Verdict.CRASHED if verdict is Verdict.INFRA_ERROR else verdict,
+        stage=stage,
+        exception=_shown(exception, told is not None and bool(told.message or told.file)),
+        file=None if told is None else told.file,
+        line=None if told is None else told.line,
+        message=(told.message or None) if told is not None else None,
+        advice=advise(verdict, stage, exception, "" if told is None else told.message, signal),
         limit=_number(reason.get("limit")),
         measured=_number(reason.get("measured")),
     )

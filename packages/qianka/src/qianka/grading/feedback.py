@@ -13,14 +13,18 @@ from qianka.errors import Language, Text
 from qianka.grading.judge import Evidence, Judgement
 from qianka.grading.model import Lab
 from qianka.grading.prediction_texts import say
+from qianka.grading.report import Report
 
 FORMAT = 1
+MOST_REPORTED = 50
 
 
 def for_student(lab: Lab, judgement: Judgement, evidence: Evidence) -> dict[str, Any]:
     """The feedback kept with the attempt."""
     words, failure = VERDICTS[judgement.verdict], judgement.failure
-    problems = [] if judgement.problem is None else [say(p, lab.predictions) for p in judgement.problem.problems]
+    problems = []
+    if judgement.problem is not None and lab.predictions is not None:
+        problems = [say(p, lab.predictions) for p in judgement.problem.problems]
     return {
         "format": FORMAT,
         "verdict": judgement.verdict.value,
@@ -29,8 +33,8 @@ def for_student(lab: Lab, judgement: Judgement, evidence: Evidence) -> dict[str,
         "points": judgement.points,
         "max_points": judgement.max_points,
         "score": judgement.score,
-        "metric": lab.board.metric,
-        "digits": lab.board.digits,
+        "metric": None if lab.board is None else lab.board.metric,
+        "digits": 4 if lab.board is None else lab.board.digits,
         "late": judgement.late,
         "stage": None if failure is None else failure.stage,
         "exception": None if failure is None else failure.exception,
@@ -53,6 +57,7 @@ def for_staff(judgement: Judgement, evidence: Evidence) -> dict[str, Any]:
         "format": FORMAT,
         "flags": [flag.as_json() for flag in judgement.flags],
         "fault": judgement.fault,
+        "reports": {stage: _report(report) for stage, report in judgement.reports.items()},
         "runs": {name: _raw(result) for name, result in evidence.results.items()},
         "reference": None if evidence.reference is None else dict(evidence.reference),
         "offenders": {
@@ -88,20 +93,46 @@ def to_html(feedback: dict[str, Any], language: Language) -> str:
 
 def _stage(name: str, evidence: Evidence) -> dict[str, Any]:
     result = evidence.results[name] or {}
+    # Of a run of two, the student's side: ours is the platform's own.
+    own = result.get("peer") or result
     return {
         "name": name,
-        "state": result.get("state"),
+        "state": own.get("state"),
         "wall": _tenths(result.get("wall")),
-        "cpu": _tenths(result.get("cpu")),
-        "peak_memory": result.get("peak_memory"),
-        "peak_card_memory": result.get("peak_card_memory"),
+        "cpu": _tenths(own.get("cpu")),
+        "peak_memory": own.get("peak_memory"),
+        "peak_card_memory": own.get("peak_card_memory"),
         "isolation": result.get("isolation"),
     }
 
 
 def _raw(result: dict[str, Any] | None) -> dict[str, Any] | None:
-    keys = ("state", "exit_code", "signal", "reason", "wall", "cpu", "peak_memory", "node", "disturbed", "cores")
+    keys = (
+        "state",
+        "exit_code",
+        "signal",
+        "reason",
+        "wall",
+        "cpu",
+        "peak_memory",
+        "node",
+        "disturbed",
+        "cores",
+        "peer",
+    )
     return None if result is None else {key: result.get(key) for key in keys}
+
+
+def _report(report: Report) -> dict[str, Any]:
+    """All items of a paired stage that did not pass, hidden ones too, with what our side saw."""
+    failed = [item for item in report.items if item.state != "passed"]
+    keys = ("name", "visible", "state", "exception", "message", "file", "line", "details")
+    return {
+        "share": report.share,
+        "seconds": report.seconds,
+        "staff": list(report.staff),
+        "failed": [{key: getattr(item, key) for key in keys} for item in failed[:MOST_REPORTED]],
+    }
 
 
 def _tenths(value: object) -> float | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from qianka.errors import Text
 from qianka.grading.figures import Style
+from qianka.grading.report import Report
 
 MAX_FILES = 300
 MAX_BYTES = 256 * 1024
@@ -144,6 +145,19 @@ def of_style(style: Style) -> list[Flag]:
             Flag("tool_failed", tool, Text("检查工具在这份代码上没能跑完", "a tool did not get through this code"))
         )
     return found
+
+
+def of_report(stage: str, report: Report) -> list[Flag]:
+    """Flags from the report of a paired stage: tests that could not go on with what came back."""
+    words = Text(
+        "这个测试抛出了断言以外的异常：可能是测试写错，也可能是学生返回了怪值",
+        "this test raised something else than an assertion: a mistake in it, or an odd value of the student's",
+    )
+    found = [Flag("test_broken", f"{stage}:{item.name}", words) for item in report.items if item.state == "broken"]
+    if any(item.state == "gone" for item in report.items):
+        text = Text("学生一侧中途消失了", "the student's side was gone before the tests were through")
+        found.append(Flag("peer_gone", stage, text))
+    return found[:MAX_FLAGS]
 
 
 def of_result(stage: str, result: dict[str, Any] | None) -> list[Flag]:

@@ -12,13 +12,24 @@ from typing import Any
 from qianka.domain.verdicts import Verdict
 from qianka.errors import PlatformFault, Text
 from qianka.grading import failures, flags
-from qianka.grading.advice import NAN_SEEN, advise
-from qianka.grading.checks import memory, metric, style, time
+from qianka.grading.advice import NAN_SEEN, TESTS_BELOW, advise
+from qianka.grading.checks import memory, metric, paired, style, time
 from qianka.grading.checks.result import CheckResult, rounded
 from qianka.grading.failures import Failure
 from qianka.grading.figures import Score, Style, read_score, read_style
 from qianka.grading.flags import Flag
-from qianka.grading.model import MAX_POINTS, Lab, MemoryCheck, MetricCheck, StyleCheck, TimeCheck
+from qianka.grading.model import (
+    MAX_POINTS,
+    BoardRule,
+    Lab,
+    MemoryCheck,
+    MetricCheck,
+    NotebookCheck,
+    StyleCheck,
+    TestsCheck,
+    TimeCheck,
+)
+from qianka.grading.report import Report, read_report
 
 Result = dict[str, Any]
 
@@ -37,6 +48,10 @@ class Evidence:
     """figures.json of the judge stage as it was read; None: there is none"""
     style: object = None
     """style.json of the style stage"""
+    reports: Mapping[str, object] = field(default_factory=dict)
+    """tests.json, notebook.json by stage, as they were read"""
+    tries: int = 0
+    """tries that the person had used in this lab before this one"""
     reference: Mapping[str, Any] | None = None
     """{"train": {"cpu", "wall", "peak_memory"}, …} of the same node; None: no comparison (practice)"""
     encoding: tuple[tuple[Text, Text], ...] = ()
@@ -62,6 +77,8 @@ class Judgement:
     """the predictions' mistakes"""
     encoding: tuple[tuple[Text, Text], ...] = ()
     flags: tuple[Flag, ...] = ()
+    reports: Mapping[str, Report] = field(default_factory=dict)
+    """what our side of paired stages found, for staff"""
     fault: str | None = None
     """why it is infra_error, for staff"""
     late: bool = False
@@ -71,28 +88,37 @@ def judge(lab: Lab, evidence: Evidence) -> Judgement:
     """Verdict and points of an attempt whose stages have all ended."""
     if evidence.encoding:
         return _end(lab, evidence, Verdict.BAD_ENCODING, advice=evidence.encoding[0][1])
-    failure = first_failure(evidence)
+    failure = first_failure(lab, evidence)
     if failure is not None and failure.verdict in (Verdict.INFRA_ERROR, Verdict.CANCELLED):
         fault = f"{failure.stage}: {evidence.results.get(failure.stage)}"[:500]
         return _end(lab, evidence, failure.verdict, failure=failure, fault=fault)
     try:
         form = _read_form(lab, evidence)
+        reports = _read_reports(lab, evidence)
+        failure = failure or _nothing_to_test(evidence, reports)
         if failure is not None:
-            return _end(lab, evidence, failure.verdict, advice=failure.advice, failure=failure, form=form)
-        _require_completed(evidence, "judge")
-        score = read_score(evidence.score, lab)
+            advice = failure.advice
+            return _end(lab, evidence, failure.verdict, advice=advice, failure=failure, form=form, reports=reports)
+        score = None
+        if lab.train is not None:
+            _require_completed(evidence, "judge")
+            score = read_score(evidence.score, lab)
     except PlatformFault as fault:
         return _end(lab, evidence, Verdict.INFRA_ERROR, fault=fault.message.en)
-    if score.problems:
+    if score is not None and score.problems:
         missing = score.problems[0].code == "missing_file"
         verdict = Verdict.NO_PREDICTIONS if missing else Verdict.BAD_PREDICTIONS
-        return _end(lab, evidence, verdict, form=form, problem=score)
-    return _graded(lab, evidence, score, form)
+        return _end(lab, evidence, verdict, form=form, problem=score, reports=reports)
+    return _graded(lab, evidence, score, form, reports)
 
 
-def first_failure(evidence: Evidence) -> Failure | None:
-    """The first stage of student code that did not complete."""
-    for stage in ("train", "predict"):
+def first_failure(lab: Lab, evidence: Evidence) -> Failure | None:
+    """The first stage of student code that did not complete; of a paired stage, only that it was cancelled."""
+    for check in lab.paired:
+        result = evidence.results.get(check.kind) or {}
+        if result.get("state") == "CANCELLED":
+            return failures.explain(check.kind, result, "", evidence.tree)
+    for stage in ("train", "predict") if lab.train is not None else ():
         if stage not in evidence.results and stage == "predict":
             return None
         failure = failures.explain(stage, evidence.results.get(stage), evidence.stderr.get(stage, ""), evidence.tree)
@@ -130,41 +156,74 @@ def _read_form(lab: Lab, evidence: Evidence) -> Style | None:
     return read_style(evidence.style)
 
 
+def _read_reports(lab: Lab, evidence: Evidence) -> dict[str, Report]:
+    """What our side of each paired stage found. Raises PlatformFault: no complete report, no grade."""
+    found: dict[str, Report] = {}
+    for check in lab.paired:
+        _require_completed(evidence, check.kind)
+        found[check.kind] = read_report(evidence.reports.get(check.kind))
+    return found
+
+
+def _nothing_to_test(evidence: Evidence, reports: Mapping[str, Report]) -> Failure | None:
+    """Why a hand-in of which nothing passed could not even be tried."""
+    for stage, report in reports.items():
+        if not report.share and (found := failures.explain_paired(stage, evidence.results.get(stage), report)):
+            return found
+    return None
+
+
 def _require_completed(evidence: Evidence, stage: str) -> None:
     result = evidence.results.get(stage)
     if result is None or result.get("state") != "COMPLETED":
         state = None if result is None else result.get("state")
-        raise PlatformFault(Text(f"{stage} 没有完成：{state}", f"{stage} did not complete: {state}"))
+        said = evidence.stderr.get(stage, "")[-1500:].strip()
+        more = f": {said}" if said else ""
+        raise PlatformFault(Text(f"{stage} 没有完成：{state}{more}", f"{stage} did not complete: {state}{more}"))
 
 
-def _graded(lab: Lab, evidence: Evidence, score: Score, form: Style | None) -> Judgement:
-    passed = all(metric.reaches_line(check, score.scores[check.metric]) for check in lab.metric_checks)
+def _graded(
+    lab: Lab, evidence: Evidence, score: Score | None, form: Style | None, reports: Mapping[str, Report]
+) -> Judgement:
+    scores = {} if score is None else score.scores
+    learned = all(metric.reaches_line(check, scores[check.metric]) for check in lab.metric_checks)
+    passed = learned and all(paired.reaches_line(check, reports[check.kind]) for check in lab.paired)
+    board = lab.board or BoardRule(metric="accuracy", digits=4)
     results: list[CheckResult] = []
     for check in lab.checks:
         if isinstance(check, MetricCheck):
-            results.append(metric.evaluate(check, score.scores[check.metric], lab.board.digits))
+            results.append(metric.evaluate(check, scores[check.metric], board.digits))
         elif isinstance(check, TimeCheck):
             runs, base = _runs(evidence, check.of), dict(evidence.reference or {})
-            results.append(time.evaluate(check, runs, base, passed=passed, start_share=evidence.start_share))
+            results.append(time.evaluate(check, runs, base, passed=learned, start_share=evidence.start_share))
         elif isinstance(check, MemoryCheck):
             run, base = evidence.results.get(check.of) or {}, dict(evidence.reference or {})
-            results.append(memory.evaluate(check, run, base, passed=passed))
+            results.append(memory.evaluate(check, run, base, passed=learned))
+        elif isinstance(check, TestsCheck | NotebookCheck):
+            results.append(paired.evaluate(check, reports[check.kind], evidence.tries))
         elif form is not None:
             results.append(style.evaluate(check, form))
     verdict = Verdict.ACCEPTED if passed else Verdict.BELOW_LINE
-    advice = advise(verdict, "judge", None, "")
-    if not passed and _printed_nan(evidence.stdout.get("train", "")):
-        advice = NAN_SEEN
     return Judgement(
         verdict=verdict,
         points=rounded(sum(result.points for result in results)),
         max_points=rounded(sum(result.most for result in results)),
-        score=score.scores[lab.board.metric],
+        score=scores.get(board.metric),
         checks=tuple(results),
-        advice=advice,
-        flags=_flags(evidence, form),
+        advice=_advice(evidence, passed=passed, learned=learned),
+        flags=_flags(evidence, form, reports),
+        reports=reports,
         late=evidence.late,
     )
+
+
+def _advice(evidence: Evidence, *, passed: bool, learned: bool) -> Text:
+    """What to do next; `learned`: the metrics reach their lines, so if anything is missing it is tests."""
+    if passed:
+        return advise(Verdict.ACCEPTED, "judge", None, "")
+    if learned:
+        return TESTS_BELOW
+    return NAN_SEEN if _printed_nan(evidence.stdout.get("train", "")) else advise(Verdict.BELOW_LINE, "judge", None, "")
 
 
 def _end(
@@ -176,6 +235,7 @@ def _end(
     advice: Text | None = None,
     failure: Failure | None = None,
     problem: Score | None = None,
+    reports: Mapping[str, Report] | None = None,
     fault: str | None = None,
 ) -> Judgement:
     """An attempt without a score: a program that does not run earns nothing, but its form is still told."""
@@ -191,7 +251,8 @@ def _end(
         failure=failure,
         problem=problem,
         encoding=evidence.encoding,
-        flags=_flags(evidence, form),
+        flags=_flags(evidence, form, reports or {}),
+        reports=reports or {},
         fault=fault,
         late=evidence.late,
     )
@@ -215,11 +276,16 @@ def _printed_nan(stdout: str) -> bool:
     )
 
 
-def _flags(evidence: Evidence, form: Style | None) -> tuple[Flag, ...]:
+def _flags(evidence: Evidence, form: Style | None, reports: Mapping[str, Report]) -> tuple[Flag, ...]:
     found = list(evidence.flags)
-    for stage in ("train", "predict"):
+    for stage in ("train", "predict", "tests", "notebook"):
+        result = evidence.results.get(stage)
+        # Of a run of two, what the student's side did.
+        theirs = (result or {}).get("peer") if stage in ("tests", "notebook") else result
         found += flags.of_output(stage, evidence.stdout.get(stage, ""), evidence.names.get(stage, ()))
-        found += flags.of_result(stage, evidence.results.get(stage))
+        found += flags.of_result(stage, theirs)
+    for stage, report in reports.items():
+        found += flags.of_report(stage, report)
     if form is not None:
         found += flags.of_style(form)
     return tuple(dict.fromkeys(found))[: flags.MAX_FLAGS]

@@ -1,7 +1,8 @@
 """What to do next with an attempt, from the states of its jobs: a pure function, the grader's whole memory.
 
-train → predict → judge; style as soon as train has begun; repeats and the reference only for a hand-in
-that passes. The same states always give the same step, so a restart at any moment changes nothing.
+train → predict → judge; style, tests and notebook as soon as the first stage has begun; repeats and the
+reference only for a hand-in that passes. The same states always give the same step, so a restart at any
+moment changes nothing.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ class Step:
 
 def next_step(lab: Lab, states: Mapping[str, JobState]) -> Step:
     """The next step up to the judge stage; `states`: by stage, missing where no job was made."""
-    train = states.get("train")
-    if train is None:
-        return Step(submit=("train",))
+    beside = [*(check.kind for check in lab.paired), *(["style"] if lab.style is not None else [])]
+    first = "train" if lab.train is not None else beside[0]
+    if first not in states:
+        return Step(submit=(first,))
     wanted = []
-    if lab.style is not None and "style" not in states and train not in (JobState.PENDING, JobState.CANCELLED):
-        wanted.append("style")
+    if states[first] not in (JobState.PENDING, JobState.CANCELLED):
+        wanted = [name for name in beside if name not in states]
+    train = states.get("train")
     if train is JobState.COMPLETED and "predict" not in states:
         wanted.append("predict")
     if states.get("predict") is JobState.COMPLETED and "judge" not in states:

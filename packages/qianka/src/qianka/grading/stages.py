@@ -134,7 +134,7 @@ def _paired(check: TestsCheck | NotebookCheck, lab: Lab, paths: Paths) -> Stage:
     argv += ["--rules", json.dumps(rules, ensure_ascii=False)]
     peer = check.peer
     spec = _spec(paths.runtime, argv, None, [*shared, _mount(lab.folder, "/lab")], _limits())
-    theirs = _spec(paths.runtime, ["python", "-I", f"{JUDGE}/peer.py"], paths.tree, shared, {})
+    theirs = _spec(paths.runtime, ["python", "-I", f"{JUDGE}/peer.py", "--work", "/work"], paths.tree, shared, {})
     spec["peer"] = {
         **{key: theirs[key] for key in ("argv", "cwd", "work", "mounts", "runtime")},
         "environment": {"PYTHONHASHSEED": "0"},

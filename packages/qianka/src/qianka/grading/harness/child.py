@@ -26,7 +26,7 @@ class Server:
     """What is kept between requests: objects that could not cross, the names of cells, the shell."""
 
     def __init__(self, options: dict[str, Any]) -> None:
-        self.root = str(options.get("root") or "/work")
+        self.root = str(options["root"]).rstrip("/")
         self.objects: list[Any] = []
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.shell: Any = None
@@ -58,12 +58,10 @@ class Server:
             file, line = error.filename, error.lineno
         for frame in traceback.extract_tb(error.__traceback__):
             at_import = at_import or frame.name == "import_module"
-            if frame.filename.startswith((self.root.rstrip("/") + "/", "<cell ")) and not isinstance(
-                error, SyntaxError
-            ):
+            if frame.filename.startswith((self.root + "/", "<cell ")) and not isinstance(error, SyntaxError):
                 file, line = frame.filename, frame.lineno
-        if isinstance(file, str) and file.startswith(self.root.rstrip("/") + "/"):
-            file = file[len(self.root.rstrip("/")) + 1 :]
+        if isinstance(file, str) and file.startswith(self.root + "/"):
+            file = file[len(self.root) + 1 :]
         try:
             message = str(error)[:2000]
         except BaseException:  # noqa: BLE001 - student code may stand behind str
@@ -142,9 +140,10 @@ def serve(options: dict[str, Any], reading: int, writing: int) -> None:
             request = _LOADS(line)
             if server is None:
                 server = Server(options)
-                sys.path[:] = [*map(str, options.get("path") or []), *(entry for entry in sys.path if entry != ours)]
+                theirs = [os.path.normpath(os.path.join(server.root, str(path))) for path in options.get("path") or []]
+                sys.path[:] = [*theirs, *(entry for entry in sys.path if entry != ours)]
                 if options.get("cwd"):
-                    os.chdir(str(options["cwd"]))
+                    os.chdir(os.path.join(server.root, str(options["cwd"])))
             _send(writing, request["n"], server.answer(request))
 
 

@@ -112,7 +112,7 @@ class Link:
             # A stream that cannot be followed any more: where one message ends is not known.
             self._lose(str(error))
             raise Unreadable(str(error)) from None
-        self.answers += 1
+        self.answers += do != "begin"
         return _settled(answer)
 
     def value(self, do: str, seconds: float, **fields: Any) -> Any:

@@ -1,6 +1,6 @@
 """The student's side of a paired run: a parent that relays lines, and a child in which the student's code runs.
 
-    python -I /judge/qianka/grading/harness/peer.py
+    python -I /judge/qianka/grading/harness/peer.py --work /work
 
 The parent is ours but lives among student code, which may kill it or write on its pipes: nobody believes it more
 than the student's code itself. It ends a child that hangs and starts another, so that one bad function costs
@@ -9,6 +9,7 @@ one answer. Both directions are bounded, so that neither end can fill the memory
 
 from __future__ import annotations
 
+import argparse
 import os
 import select
 import signal
@@ -75,11 +76,12 @@ class Child:
 class Relay:
     """Between the socket and the child."""
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, work: str) -> None:
         self._socket = sock
         sock.setblocking(False)
+        self._work = work
         self._child: Child | None = None
-        self._options: dict[str, Any] = {}
+        self._options: dict[str, Any] = {"root": work}
         self._asked: int | None = None
         """number of the request that the child owes an answer to"""
         self._incoming = bytearray()
@@ -142,7 +144,8 @@ class Relay:
             return
         if do in ("begin", "restart"):
             if do == "begin":
-                self._options = {key: value for key, value in request.items() if key not in ("n", "do")}
+                given = {key: value for key, value in request.items() if key not in ("n", "do")}
+                self._options = {"root": self._work, **given}
             if self._child is not None:
                 self._child.kill()
                 self._child = None
@@ -222,6 +225,9 @@ def _kill_group(pid: int) -> None:
 
 def main() -> None:
     """Serve the socket that QIANKA_SOCKET names."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--work", required=True)
+    work = parser.parse_args().work
     told = os.environ.pop(VARIABLE)
     if told.isdecimal():
         sock = socket.socket(fileno=int(told))
@@ -230,7 +236,7 @@ def main() -> None:
         sock.connect(told)
     os.set_inheritable(sock.fileno(), False)
     try:
-        Relay(sock).run()
+        Relay(sock, work).run()
     except (Nonsense, KeyError) as error:
         sys.exit(f"a request that makes no sense: {error}")
 

@@ -25,7 +25,7 @@ def gather(platform: Platform, case: Case, reference: dict[str, Any] | None) -> 
     tree = case.paths(platform).tree
     programs = [name for name in ("train", "predict") if name in ended]
     paired = [name for name in ("tests", "notebook") if name in ended]
-    printed = {name: _tail(platform, ended[name], "stdout", STDOUT) for name in programs}
+    printed: dict[str, str] = {name: _tail(platform, ended[name], "stdout", STDOUT) for name in programs}
     printed |= {name: _tail(platform, ended[name], "peer.stdout", STDOUT) for name in paired}
     return Evidence(
         results={name: _result(job) for name, job in ended.items()},
