@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import qianka
 from qianka import jobdir
 from qianka.engines.slurm import layout, records, script
 from qianka.engines.slurm.client import Client
@@ -20,20 +18,27 @@ from qianka.engines.slurm.site import Site
 from qianka.errors import Refused, Text
 from qianka.jobdir.records import claim
 
-_SUPERVISOR = Path(qianka.__file__).resolve().parent / "supervisor" / "__main__.py"
-
 
 class Submitting:
     """Decides who runs a job and submits it."""
 
     def __init__(
-        self, jobs: Path, client: Client, site: Site, own: Hand, launcher: Hand | None, login: str = ""
+        self,
+        jobs: Path,
+        client: Client,
+        site: Site,
+        own: Hand,
+        launcher: Hand | None,
+        *,
+        login: str = "",
+        supervisor: str = layout.SUPERVISOR,
     ) -> None:
+        """`supervisor`: its program as the nodes see it; `login`: the service's, whose jobs the supervised ones are."""
         self.jobs = jobs
         self.client = client
         self.site = site
         self.login = login or own_login()
-        """of the service: whose jobs the supervised ones are"""
+        self.supervisor = supervisor
         self._own = own
         self._launcher = launcher
 
@@ -92,15 +97,7 @@ class Submitting:
         if hand is not None:
             has_code = bool(job.get("work"))
             return layout.own_places(self.site, str(job["job"]), run, str(job["account"]), has_code=has_code)
-        python = os.path.realpath(sys.executable)
-        return script.Places(
-            stdout=f"{directory}/slurm-{run}.log",
-            stderr=f"{directory}/slurm-{run}.log",
-            out=f"{directory}/out",
-            work=job.get("work"),
-            comment=f"qianka:{job['job']}:{run}",
-            supervisor=(python, "-I", "-S", str(_SUPERVISOR), "--slurm", directory),
-        )
+        return layout.service_places(directory, str(job["job"]), run, job.get("work"), self.supervisor)
 
     def _refuse_several_nodes(self, job: Mapping[str, Any]) -> None:
         if script.nodes_of(job) == 1:
