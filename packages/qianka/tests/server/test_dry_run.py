@@ -45,7 +45,7 @@ def test_it_answers_with_the_script_and_makes_no_job(alice: TestClient) -> None:
     told = answer.json()
     assert "#SBATCH --nodes=2\n" in told["script"]
     assert "#SBATCH --constraint=ib\n" in told["script"]
-    assert told["script"].endswith(" hostname\n")
+    assert " hostname\n" in told["script"]
     assert (told["engine"], told["gpu_hours"], told["cpu_hours"]) == ("slurm", 8.0, 1.0)
     assert "16 cards in all" in told["sentences"][0]
     assert alice.get("/api/jobs").json()["items"] == []

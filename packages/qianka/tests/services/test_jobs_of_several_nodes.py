@@ -32,7 +32,9 @@ def cluster(tmp_path: Path) -> Iterator[Platform]:
     """Slurm with four nodes of 16 cores, 64 GiB and 8 cards; containers from one folder."""
     site = tmp_path / "site.toml"
     site.write_text('[containers]\nkinds = ["apptainer"]\nimages = ["/nfs/*.sif"]\n')
-    platform = make_platform(tmp_path / "data", engine_name="slurm", slurm_site=str(site))
+    platform = make_platform(
+        tmp_path / "data", engine_name="slurm", slurm_site=str(site), runtime_dir=str(tmp_path / "nfs")
+    )
     nodes.publish(platform, [one_node(16, 64 * GIB, 8, name=f"node{number}") for number in range(1, 5)])
     (platform.folders.runtime / "bin").mkdir(parents=True)
     (platform.folders.runtime / "bin/python").touch()
@@ -110,6 +112,29 @@ def test_without_a_runtime_there_is_no_torchrun(cluster: Platform) -> None:
     assert submitted(cluster, script_job(resources=asked(nodes=2))).spec["torchrun"] is False
     in_image = script_job(resources=asked(nodes=2), container=("apptainer", "/nfs/x.sif"))
     assert submitted(cluster, in_image).spec["torchrun"] is True
+
+
+def test_a_runtime_in_the_data_directory_is_closed_to_a_persons_account(cluster: Platform) -> None:
+    inside = replace(cluster, settings=replace(cluster.settings, runtime_dir=""))
+    (inside.folders.runtime / "bin").mkdir(parents=True)
+    (inside.folders.runtime / "bin/python").touch()
+    job = submitted(inside, script_job(resources=asked(nodes=2)))
+    assert (job.spec["runtime"], job.spec["torchrun"]) == (None, False)
+    # The platform's own account may enter it.
+    service = replace(inside, settings=replace(inside.settings, slurm_people="service"))
+    assert submitted(service, script_job()).spec["runtime"] == str(inside.folders.runtime)
+
+
+@pytest.mark.parametrize("wrong", [{"resources": asked(nodes=2)}, {"container": ("apptainer", "/nfs/x.sif")}])
+def test_what_needs_an_account_of_ones_own_is_refused_where_there_are_none(
+    cluster: Platform, wrong: dict[str, Any]
+) -> None:
+    service = replace(cluster, settings=replace(cluster.settings, slurm_people="service"))
+    with pytest.raises(Refused, match="your own system account"):
+        submitted(service, JobRequest(argv=("true",), **wrong))
+    told = jobs.dry_run(service, caller_of(make_student(service, make_cohort(service))), JobRequest(argv=("true",)))
+    assert "--slurm" in str(told.script)
+    assert "run in the sandbox of a node: true" in told.sentences[1].en
 
 
 def test_options_and_images_are_looked_at_at_the_submit(cluster: Platform) -> None:

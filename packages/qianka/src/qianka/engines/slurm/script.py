@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,7 +163,10 @@ def _body(job: Mapping[str, Any], run: int, site: Site, places: Places) -> dict[
         else [f"{name}={word(str(value))}" for name, value in environment.items()],
         "rendezvous": rendezvous,
         "task": task and not places.supervisor,
-        "plain": not task and not places.supervisor,
+        "step": 'bash -c "$task" qianka' if task else words(command),
+        "several": nodes > 1 and not places.supervisor,
+        "single": nodes == 1 and not places.supervisor,
+        "failed": word(f"{os.path.dirname(places.stdout)}/exit.first"),
         "bare": container is None,
         "python": word(python),
         "processes": processes,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qianka.domain.resources import Node, Resources
@@ -56,6 +57,8 @@ def settled(platform: Platform, caller: Caller, request: JobRequest) -> JobReque
         _of_one_machine(request)
         return replace(request, resources=resources)
     site = site_of(platform, caller)
+    if account_of(platform, caller) is None:
+        _of_the_service(request)
     options = flags.parsed(request.sbatch, site)
     if request.container is not None:
         containers.check(containers.Container(*request.container), site)
@@ -94,7 +97,36 @@ def _of_one_machine(request: JobRequest) -> None:
         )
 
 
-def launched(platform: Platform, request: JobRequest, argv: list[str]) -> tuple[list[str], bool]:
+def _of_the_service(request: JobRequest) -> None:
+    """In the platform's sandbox one supervisor holds the whole job: one node, no container beside."""
+    several = request.resources.nodes > 1
+    if not several and request.container is None:
+        return
+    what = ("多机任务", "a job of several nodes") if several else ("容器里的任务", "a job in a container image")
+    raise Refused(
+        Text(
+            f"{what[0]}要以你自己的系统账户运行，而这个平台以服务账户运行所有任务",
+            f"{what[1]} runs under your own system account; this platform runs all jobs under its own",
+        ),
+        Text(
+            f"去掉 {'--nodes' if several else '--image'}，或请管理员设 slurm.people = login",
+            f"leave {'--nodes' if several else '--image'} out, or ask the operator for slurm.people = login",
+        ),
+        reason="service_account",
+    )
+
+
+def runtime_of(platform: Platform, caller: Caller) -> Path | None:
+    """The student runtime that the caller's own jobs will find; None where there is none, or where it lies in
+    the data directory, which a person's own account on Slurm may not enter."""
+    runtime = platform.folders.runtime
+    if not (runtime / "bin" / "python").exists():
+        return None
+    closed = account_of(platform, caller) is not None and runtime.is_relative_to(platform.folders.root)
+    return None if closed else runtime
+
+
+def launched(platform: Platform, caller: Caller, request: JobRequest, argv: list[str]) -> tuple[list[str], bool]:
     """(argv, whether the engine starts it by torchrun on every node).
 
     Several nodes: by default a script is started by torchrun, where there is a torch. One node: only when
@@ -109,7 +141,7 @@ def launched(platform: Platform, request: JobRequest, argv: list[str]) -> tuple[
             reason="torchrun",
         )
     if request.resources.nodes > 1:
-        automatic = request.script is not None and _has_torch(platform, request)
+        automatic = request.script is not None and _has_torch(platform, caller, request)
         return argv, automatic if wanted is None else wanted
     if not wanted:
         return argv, False
@@ -119,11 +151,11 @@ def launched(platform: Platform, request: JobRequest, argv: list[str]) -> tuple[
     return ["python", *launcher, *argv[1:]], False
 
 
-def _has_torch(platform: Platform, request: JobRequest) -> bool:
+def _has_torch(platform: Platform, caller: Caller, request: JobRequest) -> bool:
     """Whether the job will find a torch: a container is taken to have one, as is a site's own runtime."""
     site = sitefile.load(platform.settings.slurm_site)
     inside = request.container is not None or site.containers.default is not None
-    return inside or bool(site.runtime) or (platform.folders.runtime / "bin" / "python").exists()
+    return inside or bool(site.runtime) or runtime_of(platform, caller) is not None
 
 
 def account_of(platform: Platform, caller: Caller) -> str | None:

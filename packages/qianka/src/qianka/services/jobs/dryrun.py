@@ -8,6 +8,7 @@ from typing import Any
 from qianka.domain.jobs import JobKind
 from qianka.domain.resources import Resources
 from qianka.engines.slurm import layout, script
+from qianka.engines.slurm.site import Site
 from qianka.errors import Text
 from qianka.services.jobs import asks, own
 from qianka.services.jobs.own import Admitted, JobRequest
@@ -44,12 +45,18 @@ def dry_run(platform: Platform, caller: Caller, request: JobRequest) -> DryRun:
     text = None
     if platform.settings.engine_name == "slurm":
         site = asks.site_of(platform, caller)
-        places = layout.own_places(site, JOB, 1, caller.login, has_code=request.script is not None)
-        text = script.render(job, 1, site, places)
+        text = script.render(job, 1, site, _places(platform, site, job, request))
     sentences = [_size(resources), _start(found, text is not None), _cost(found, cpus * hours, gpus * hours)]
     if resources.gpus > resources.cpus:
         sentences.append(_few_cores(resources))
     return DryRun(platform.settings.engine_name, text, job, sentences, cpus * hours, gpus * hours)
+
+
+def _places(platform: Platform, site: Site, job: dict[str, Any], request: JobRequest) -> script.Places:
+    account, has_code = job.get("account"), request.script is not None
+    if account:
+        return layout.own_places(site, JOB, 1, str(account), has_code=has_code)
+    return layout.service_places(str(platform.folders.jobs / JOB), JOB, 1, job.get("work"))
 
 
 def _size(wanted: Resources) -> Text:
@@ -80,8 +87,10 @@ def _start(found: Admitted, is_slurm: bool) -> Text:
             f"torchrun 在每台机器上启动 {processes} 个进程：{words}",
             f"torchrun starts {processes} processes on each machine: {words}",
         )
-    if is_slurm:
+    if is_slurm and found.spec.get("account"):
         return Text(f"srun 在每台机器上启动一次：{words}", f"srun starts it once on each machine: {words}")
+    if is_slurm:
+        return Text(f"在节点的隔离环境里运行：{words}", f"run in the sandbox of a node: {words}")
     return Text(f"在本机的隔离环境里运行：{words}", f"run in the sandbox of this machine: {words}")
 
 

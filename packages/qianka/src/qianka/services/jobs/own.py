@@ -110,7 +110,7 @@ def admit(
     request = asks.settled(platform, caller, request)
     machines = nodes.known(platform)
     asks.check_fits(machines, request.resources)
-    argv, torchrun = asks.launched(platform, request, argv)
+    argv, torchrun = asks.launched(platform, caller, request, argv)
     cohort = _cohort(session, caller, request.cohort)
     _may_label(session, caller, cohort, request.label)
     held = asks.held(machines, request.resources)
@@ -119,7 +119,7 @@ def admit(
     name = request.name or (request.script or argv[0]).rsplit("/", 1)[-1]
     keys = asks.keys_of(request, cohort.slug if cohort else None, torchrun)
     keys["account"] = asks.account_of(platform, caller)
-    return Admitted(request, cohort, name, {**_spec(platform, request, argv), **keys}, held)
+    return Admitted(request, cohort, name, {**_spec(platform, caller, request, argv), **keys}, held)
 
 
 def _argv(request: JobRequest, with_code: bool) -> list[str]:
@@ -185,7 +185,7 @@ def _may_label(session: Session, caller: Caller, cohort: Cohort | None, label: L
         )
 
 
-def _spec(platform: Platform, request: JobRequest, argv: list[str]) -> dict[str, Any]:
+def _spec(platform: Platform, caller: Caller, request: JobRequest, argv: list[str]) -> dict[str, Any]:
     folders = platform.folders
     work = None
     if request.tree is not None:
@@ -197,13 +197,13 @@ def _spec(platform: Platform, request: JobRequest, argv: list[str]) -> dict[str,
                 reason="no_tree",
             )
         work = str(folder)
-    has_runtime = (folders.runtime / "bin" / "python").exists()
+    runtime = asks.runtime_of(platform, caller)
     return {
         "argv": argv,
         "environment": dict(request.environment),
         "work": work,
         "volume": "folder",
-        "runtime": str(folders.runtime) if has_runtime else None,
+        "runtime": None if runtime is None else str(runtime),
         # Processes on several nodes have to reach each other.
         "network": "host" if request.resources.nodes > 1 else "none",
     }
