@@ -22,6 +22,8 @@ class Entry(Answer):
     bonus: bool = False
     """among the top tenth, ties included"""
     mine: bool = False
+    entries: int | None = None
+    """how many hand-ins it is the best of, where that is told"""
 
 
 class Board(Answer):
@@ -35,6 +37,8 @@ class Board(Answer):
     higher_is_better: bool
     entries: list[Entry] = Field(default_factory=list)
     total: int
+    unit: str | None = None
+    """of an efficiency board: the score by gpu_minute, or by cpu_minute where no card was used"""
 
 
 class Grade(Answer):

@@ -8,9 +8,12 @@ from qianka.services import boards, labs
 from qianka.services.platform import Caller, Platform
 
 
-def board(platform: Platform, caller: Caller, cohort: str, lab: str, language: Language, limit: int) -> Board:
-    """The first `limit` lines of a board. Raises NotFound."""
-    found = boards.board(platform, caller, cohort, lab)
+def board(
+    platform: Platform, caller: Caller, cohort: str, lab: str, language: Language, limit: int, by: str = "score"
+) -> Board:
+    """The first `limit` lines of a board, by score or by efficiency. Raises NotFound."""
+    make = boards.efficiency if by == "efficiency" else boards.board
+    found = make(platform, caller, cohort, lab)
     return Board(
         cohort=cohort,
         lab=found.lab,
@@ -20,4 +23,5 @@ def board(platform: Platform, caller: Caller, cohort: str, lab: str, language: L
         higher_is_better=found.higher_is_better,
         entries=[Entry.model_validate(row) for row in found.rows[:limit]],
         total=len(found.rows),
+        unit=found.unit,
     )

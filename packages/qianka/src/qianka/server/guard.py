@@ -20,7 +20,10 @@ SMALL_BODY = 4 << 20
 """bytes of a body that is no upload"""
 
 # These stream to disk and count for themselves (uploads.py).
-_UPLOADS = re.compile(r"/api/uploads|/api/cohorts/[^/]+/labs(/[^/]+/submissions)?|/lab/[^/]+/[^/]+/handin")
+_UPLOADS = re.compile(
+    r"/api/uploads|/api/cohorts/[^/]+/labs(/[^/]+/submissions)?|"
+    r"/api/cohorts/[^/]+/boards(/[^/]+/entries)?|/lab/[^/]+/[^/]+/handin"
+)
 
 HEADERS = {
     "content-security-policy": (

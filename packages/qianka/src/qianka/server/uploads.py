@@ -58,13 +58,14 @@ class Received:
 
 
 @asynccontextmanager
-async def received(request: Request, platform: Platform) -> AsyncIterator[Received]:
+async def received(request: Request, platform: Platform, most: int | None = None) -> AsyncIterator[Received]:
     """The body of `request` as a file in `incoming`; what is left of it afterwards is removed.
 
-    Raises TooLarge above the setting `server.upload_mb` (counted while it streams), BadInput when the
-    client broke off or sent fewer bytes than it had said.
+    Raises TooLarge above the setting `server.upload_mb` or `most` bytes (counted while it streams), BadInput
+    when the client broke off or sent fewer bytes than it had said.
     """
     cap = platform.settings.server_upload_mb * 1_000_000
+    cap = cap if most is None else min(cap, most)
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > cap:
         raise body_too_large(cap)

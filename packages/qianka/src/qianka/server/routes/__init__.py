@@ -1,6 +1,20 @@
 """Routes, a noun a file; PUBLIC needs no sign-in, PRIVATE does."""
 
-from qianka.server.routes import attempts, auth, boards, cohorts, events, jobs, labs, people, submissions, system
+from qianka.server.routes import (
+    attempts,
+    auth,
+    boards,
+    cohorts,
+    entries,
+    events,
+    groups,
+    jobs,
+    labs,
+    people,
+    predictions,
+    submissions,
+    system,
+)
 
 PUBLIC = (auth.public, system.public)
 PRIVATE = (
@@ -11,6 +25,9 @@ PRIVATE = (
     submissions.router,
     attempts.router,
     boards.router,
+    predictions.router,
+    entries.router,
+    groups.router,
     jobs.router,
     events.router,
     system.router,

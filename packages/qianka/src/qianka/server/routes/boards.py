@@ -19,10 +19,16 @@ router = APIRouter(tags=["boards"])
 
 @router.get("/cohorts/{cohort}/labs/{lab}/board")
 def get_board(
-    cohort: str, lab: str, caller: CallerDep, platform: PlatformDep, language: LanguageDep, limit: Limit = 100
+    cohort: str,
+    lab: str,
+    caller: CallerDep,
+    platform: PlatformDep,
+    language: LanguageDep,
+    limit: Limit = 100,
+    by: Annotated[str, Query(pattern="^(score|efficiency)$", description="efficiency: score per GPU-minute")] = "score",
 ) -> Board:
     """The board of a lab: best first, ties share a rank (1, 2, 2, 4), entries without a score last."""
-    return boardviews.board(platform, caller, cohort, lab, language, limit)
+    return boardviews.board(platform, caller, cohort, lab, language, limit, by)
 
 
 @router.get("/grades")

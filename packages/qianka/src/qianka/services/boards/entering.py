@@ -90,16 +90,28 @@ def door_of(session: Session, caller: Caller, cohort_slug: str, board_slug: str)
 
 
 def check_announced(
-    platform: Platform, caller: Caller, cohort_slug: str, board_slug: str, filename: str, size: int | None
+    platform: Platform,
+    caller: Caller,
+    cohort_slug: str,
+    board_slug: str,
+    filename: str,
+    size: int | None,
+    key: str = "",
 ) -> int:
     """What can be said before a byte is read: the bytes that a file may have at most.
 
-    Raises TooLarge for a greater announced size, Conflict, OverLimit, NotFound, Forbidden.
+    Raises TooLarge for a greater announced size, Refused for the name of another kind of file, Conflict,
+    OverLimit, NotFound, Forbidden. A retry with the `key` of an entry that is there is let in.
     """
     now = platform.now()
     with platform.store.reading() as session:
         door = door_of(session, caller, cohort_slug, board_slug)
-        _check(session, platform, door, now)
+        if repo.entry_by_key(session, door.person.id, key) is None:
+            _check(session, platform, door, now)
+    code = predictions.problem_of_name(filename)
+    if code is not None:
+        columns = predictions.Columns(id=door.board.rules.id_column, column=door.board.rules.column, labels=None)
+        raise entry_texts.refused([entry_texts.say(Problem(code, 1), columns)])
     limit = door.board.rules.max_bytes
     if size is not None and size > limit:
         raise too_large(limit)

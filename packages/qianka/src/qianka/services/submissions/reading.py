@@ -90,7 +90,12 @@ def receipt_of(platform: Platform, caller: Caller, submission_id: str) -> Receip
 
 def receipt_file(platform: Platform, receipt: Receipt) -> str:
     """The receipt as the file that people keep and `qianka receipt verify` reads."""
-    return receipts.render(receipt.body, receipt.signature, key_of(platform).public)
+    return render_receipt(platform, receipt.body, receipt.signature)
+
+
+def render_receipt(platform: Platform, body: str, signature: str) -> str:
+    """Any receipt that this platform signed, as a file."""
+    return receipts.render(body, signature, key_of(platform).public)
 
 
 def archive_of(platform: Platform, caller: Caller, submission_id: str) -> Path:
