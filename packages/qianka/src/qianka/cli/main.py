@@ -40,7 +40,8 @@ GROUPS = (
                 "turnin", "提交实验，保存回执，跟随评分", "hand in a lab, keep the receipt, follow the grading"
             ),
             "grades": _c("grades", "成绩", "grades"),
-            "board": _c("board", "排行榜", "the board of a lab"),
+            "board": _c("board", "排行榜：查看、提交预测、选定", "boards: look, enter predictions, choose"),
+            "group": _c("group", "小组：组队、邀请", "groups: form one, invite"),
             "budget": _c("budget", "本周额度和用量", "this week's budget and use"),
             "receipt": _c("receipt", "验证回执（不用联网）", "verify a receipt, offline"),
         },
