@@ -22,6 +22,8 @@ PATIENCE = 30.0
 _AGAIN = 0.5
 _INSTALL = "pip install 'qianka[postgresql]'"
 _FILE = "qianka.db"
+RESTORING = "restoring"
+"""lies in a data directory while a backup is being restored into it"""
 
 _log = logs.get("store")
 
@@ -41,7 +43,16 @@ def sqlite_file(data_dir: Path) -> Path:
 
 
 def open_store(found: Settings) -> Store:
-    """The store of the settings; connects to nothing yet. Raises ConfigError for an address that is none."""
+    """The store of the settings; connects to nothing yet. Raises ConfigError for an address that is none.
+
+    Also for a data directory into which a backup was not restored to the end.
+    """
+    if (Path(found.data_dir) / RESTORING).exists():
+        raise _refused(
+            f"{found.data_dir} 里的恢复没有做完",
+            f"a backup was not restored to the end in {found.data_dir}",
+            Text("清空这个目录，再恢复一次", "empty that folder and restore again"),
+        )
     url = found.database_url or f"sqlite:///{sqlite_file(Path(found.data_dir))}"
     try:
         return Store(url)

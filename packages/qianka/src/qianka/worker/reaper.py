@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from qianka import logs
 from qianka.engines.base import Cleans, Engine
 from qianka.errors import QiankaError
+from qianka.services import leases
 from qianka.services.platform import Platform
 from qianka.store.repos import cleaning
 from qianka.store.repos import jobs as repo
@@ -40,6 +41,8 @@ class Reaper:
         now = self.platform.now()
         with self.platform.store.transaction() as session:
             self._guard(session)
+            if leases.is_held(session, self.platform, "backup"):
+                return False  # what a snapshot names must stay until it is copied
             events = cleaning.delete_events_before(session, now - timedelta(days=EVENT_DAYS), _BATCH)
             cleaning.delete_tokens_before(session, now - timedelta(days=TOKEN_DAYS))
         jobs = self._clean_jobs(now - timedelta(days=self.platform.settings.jobs_keep_days))

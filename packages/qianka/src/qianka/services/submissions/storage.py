@@ -10,6 +10,7 @@ from pathlib import Path
 from qianka import intake
 from qianka.errors import PlatformFault, Text
 from qianka.grading.model import Handin
+from qianka.services import leases
 from qianka.services.platform import Platform
 from qianka.store.repos import submissions
 from qianka.store.tables import Submission
@@ -125,6 +126,8 @@ def sweep(platform: Platform, age: float = ORPHAN_AGE) -> int:
     if not old:
         return count
     with platform.store.transaction() as session:  # no hand-in is recorded meanwhile
+        if leases.is_held(session, platform, "backup"):
+            return count
         known = submissions.known_archives(session, [blob.name for blob in old])
         for blob in old:
             if blob.name not in known:
