@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from qianka.domain.jobs import JobState
 from qianka.errors import PlatformFault, Text
@@ -29,6 +30,8 @@ class Case:
     cohort: Cohort
     jobs: dict[str, Job]
     """the job that counts of each stage"""
+    pinned: dict[str, Any] | None = None
+    """of a replay: the conditions of the grading that it repeats"""
 
     @property
     def states(self) -> dict[str, JobState]:
@@ -70,11 +73,13 @@ def look(platform: Platform, attempt_id: str) -> Case | None:
         submission = session.get(Submission, attempt.submission_id)
         found = lab_repo.with_cohort(session, attempt.lab_id)
         made = repo.jobs_of(session, attempt_id)
+        original = None if attempt.replay_of is None else session.get(Attempt, attempt.replay_of)
     if submission is None or found is None:
         raise PlatformFault(Text("评分的提交或实验不见了", "the submission or the lab of an attempt is gone"))
     current = {job_key(attempt, name): name for name in _names()}
     jobs = {current[job.key]: job for job in made if job.key in current}
-    return Case(attempt=attempt, submission=submission, lab=found[0], cohort=found[1], jobs=jobs)
+    pinned = None if original is None else original.conditions
+    return Case(attempt=attempt, submission=submission, lab=found[0], cohort=found[1], jobs=jobs, pinned=pinned)
 
 
 def job_key(attempt: Attempt, stage: str) -> str:

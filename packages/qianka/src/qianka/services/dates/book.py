@@ -124,6 +124,10 @@ class Book:
                 return one
         return None
 
+    def of_people(self, handed: dict[int, tuple[Handed, ...]]) -> Book:
+        """The same, for some people only."""
+        return replace(self, handed=handed)
+
     def with_dates(self, lab_id: int, dates: Dates) -> Book:
         """The same, with other dates of a lab."""
         return replace(self, dates={**self.dates, lab_id: dates})
