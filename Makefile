@@ -33,8 +33,8 @@ bench: .venv/developing ## the measured figures, one JSON object a script
 labs: .venv/developing ## every sample of every lab
 	@$(BIN)/qianka lab check course/labs/*
 
-test-gpu: .venv/developing ## at most 10 minutes on a machine with a card
-	@$(BIN)/python -m pytest -m gpu tests/gpu $(TEST_ARGS)
+test-gpu: .venv/developing ## at most 10 minutes on a machine with a card: figures as one JSON object
+	@$(BIN)/python tests/gpu/check.py $(TEST_ARGS)
 
 .venv/bin/python:
 	@python=$$(tools/find-python) && echo "== .venv <- $$python" && "$$python" -m venv .venv

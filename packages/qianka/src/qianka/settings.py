@@ -141,6 +141,12 @@ class Settings:
         "无显卡时安装 torch 的索引",
         "package index for torch without a card",
     )
+    mirror_torch_cuda: str = _setting(
+        "mirror.torch_cuda",
+        "",
+        "有显卡时安装 torch 的附加索引；空则用默认索引",
+        "extra package index for torch with a card; empty: the default index",
+    )
     mirror_mnist: str = _setting(
         "mirror.mnist",
         "https://ossci-datasets.s3.amazonaws.com/mnist",

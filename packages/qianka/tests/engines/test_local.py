@@ -360,6 +360,10 @@ class Nvml:
     def nvmlDeviceGetHandleByIndex_v2(self, index: int, _: Any) -> int:
         return 15 if index == 1 else 0
 
+    def nvmlDeviceGetMinorNumber(self, _: Any, minor: Any) -> int:
+        minor._obj.value = 3  # the node is /dev/nvidia3
+        return 0
+
     def nvmlDeviceGetUUID(self, _: Any, text: Any, size: int) -> int:
         text.value = b"GPU-1234"
         return 0
@@ -381,7 +385,7 @@ def test_cards_are_read_from_the_library_and_a_dead_one_is_left_out(monkeypatch:
         return made[-1]
 
     monkeypatch.setattr(ctypes, "CDLL", load)
-    assert nvml.cards() == (Card(index=0, uuid="GPU-1234", model="NVIDIA H200", memory=150754820096),)
+    assert nvml.cards() == (Card(index=3, uuid="GPU-1234", model="NVIDIA H200", memory=150754820096),)
     assert made[0].is_shut
 
 

@@ -109,13 +109,15 @@ def install_torch(
         f"从默认索引下载 {requirement}：在 Linux 上是 CUDA 版，下载约 3 GB，占盘约 6 GB / "
         f"fetching {requirement} from the default index: on Linux the CUDA build, about 3 GB to fetch, 6 GB on disk"
     )
-    if installer.install(requirement):
+    # With a card `index` adds builds for another CUDA, or is a mirror nearby.
+    if installer.install(*(["--extra-index-url", index] if cards and index else []), requirement):
         return "default-index"
     raise Unavailable(
         Text(f"装不上 {requirement}：{last_words(installer.log)}", f"{requirement}: {last_words(installer.log)}"),
         Text(
-            f"检查网络，或把镜像写进设置 mirror.torch_cpu；详细记录：{installer.log}",
-            f"check the network, or name a mirror in the setting mirror.torch_cpu; the full record: {installer.log}",
+            f"检查网络，或把镜像写进设置 mirror.torch_cpu（有显卡：mirror.torch_cuda）；详细记录：{installer.log}",
+            f"check the network, or name a mirror in the setting mirror.torch_cpu (with a card: mirror.torch_cuda); "
+            f"the full record: {installer.log}",
         ),
     )
 

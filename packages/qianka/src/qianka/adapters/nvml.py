@@ -34,7 +34,7 @@ def cards(library: str = _LIBRARY) -> tuple[Card, ...]:
 
 
 def _card(nvml: ctypes.CDLL, index: int) -> Card | None:
-    handle, memory = ctypes.c_void_p(), _Memory()
+    handle, memory, minor = ctypes.c_void_p(), _Memory(), ctypes.c_uint(index)
     name, uuid = ctypes.create_string_buffer(128), ctypes.create_string_buffer(128)
     answers = (
         nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(handle))
@@ -44,8 +44,11 @@ def _card(nvml: ctypes.CDLL, index: int) -> Card | None:
     )
     if answers != 0:
         return None
+    # Its device node's number, which differs from the library's own where the bus counts otherwise.
+    if nvml.nvmlDeviceGetMinorNumber(handle, ctypes.byref(minor)) != 0:
+        minor = ctypes.c_uint(index)
     return Card(
-        index=index,
+        index=minor.value,
         uuid=uuid.value.decode("ascii", "replace"),
         model=name.value.decode("ascii", "replace"),
         memory=int(memory.total),

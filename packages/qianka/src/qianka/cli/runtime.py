@@ -30,7 +30,8 @@ def build(
 
     found = common.load_settings()
     place = Path(found.runtime_dir) if target is None else target.absolute()
-    made = runtime.build(place, python=python, torch_index=found.mirror_torch_cpu, say=output.note, cards=cards)
+    index = found.mirror_torch_cuda if cards else found.mirror_torch_cpu
+    made = runtime.build(place, python=python, torch_index=index, say=output.note, cards=cards)
     shown: dict[str, Any] = {
         "path": made.path,
         "python": made.version,
