@@ -14,6 +14,7 @@ from typing import Any
 from qianka.domain.verdicts import Verdict
 from qianka.errors import Text
 from qianka.grading.advice import advise
+from qianka.grading.report import Failure as Cause
 from qianka.grading.report import Report
 
 REASONS = {
@@ -100,7 +101,7 @@ def explain_paired(stage: str, result: dict[str, Any] | None, report: Report) ->
     """
     peer = (result or {}).get("peer") or {}
     reason = peer.get("reason") or {}
-    told = report.failure
+    told = report.failure or _all_raised(report)
     exception = None if told is None else told.exception
     if peer.get("state") not in (None, "COMPLETED", "CANCELLED"):
         verdict, exception, told = _of_result(peer), None, None
@@ -122,6 +123,16 @@ def explain_paired(stage: str, result: dict[str, Any] | None, report: Report) ->
         limit=_number(reason.get("limit")),
         measured=_number(reason.get("measured")),
     )
+
+
+def _all_raised(report: Report) -> Cause | None:
+    """What the first visible item raised, where every single one raised something (an untouched starter, say)."""
+    if any(item.state != "raised" for item in report.items):
+        return None
+    first = next((item for item in report.items if item.visible), None)
+    if first is None:
+        return Cause(state="raised", exception="Exception", message="", file=None, line=None)
+    return Cause(state="raised", exception=first.exception, message=first.message, file=first.file, line=first.line)
 
 
 def _of_result(result: dict[str, Any] | None) -> Verdict:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qianka.errors import PlatformFault, Text
-from qianka.grading import labfile
+from qianka.grading import labfile, masters
 from qianka.grading.model import Lab as LabRules
 from qianka.grading.reader import LabError
 from qianka.services.platform import Platform
@@ -61,4 +61,4 @@ def loaded(folder: VersionFolder) -> LabRules:
 
 @functools.lru_cache(maxsize=64)
 def _load(source: Path) -> LabRules:
-    return labfile.load(source)
+    return masters.at_hand(labfile.load(source))

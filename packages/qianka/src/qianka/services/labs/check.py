@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from qianka.errors import Text
-from qianka.grading import labfile
+from qianka.grading import labfile, masters
 from qianka.grading.model import Lab
 from qianka.grading.reader import FILE, LabError, Problem
 from qianka.grading.toml_lines import KeyPath, line_of, scan
 
-MADE = ("train", "test", "answers")
 LEFT_OUT = ("samples", "__pycache__", ".git", ".venv")
 MAX_FILES = 5000
 MAX_BYTES = 2 << 30
@@ -53,8 +52,12 @@ def check_lab(folder: Path, *, practice: bool = False) -> Report:
         return Report(folder=folder, lab=None, errors=error.problems)
     found = _Findings(folder)
     _check_data(found, lab)
-    if not practice:
+    if practice:
+        lab = masters.at_hand(lab)
+        _check_practice(found, lab)
+    else:
         _check_reference(found, lab)
+        _check_masters(found, lab)
     _check_argv(found, lab)
     _check_files(found)
     if not any((folder / name).is_file() for name in ("README.md", "README.zh-CN.md")):
@@ -62,9 +65,16 @@ def check_lab(folder: Path, *, practice: bool = False) -> Report:
     return Report(folder=folder, lab=lab, errors=found.errors, warnings=found.warnings)
 
 
-def is_ready_made(folder: Path) -> bool:
-    """Whether data/ holds the lab's data, so that nothing has to be prepared."""
-    return all((folder / "data" / name).is_dir() for name in MADE)
+def parts_of(lab: Lab) -> tuple[str, ...]:
+    """The folders of data that a lab must have: none, where nothing is trained and no data is declared."""
+    if lab.train is not None:
+        return ("train", "test", "answers")
+    return ("train",) if lab.data.prepare is not None else ()
+
+
+def is_ready_made(lab: Lab) -> bool:
+    """Whether data/ holds the lab's data (or it needs none), so that nothing has to be prepared."""
+    return all((lab.folder / "data" / name).is_dir() for name in parts_of(lab))
 
 
 class _Findings:
@@ -86,12 +96,13 @@ class _Findings:
 
 
 def _check_data(found: _Findings, lab: Lab) -> None:
-    if is_ready_made(found.folder):
-        if not (found.folder / "data" / "answers" / "answers.csv").is_file():
+    if is_ready_made(lab):
+        if lab.train is not None and not (found.folder / "data" / "answers" / "answers.csv").is_file():
             found.error("data/answers/answers.csv", (), "没有这个文件", "is not there")
     elif lab.data.prepare is None:
-        zh = "没有 data/train、data/test、data/answers，也没有写 prepare"
-        found.error(FILE, ("data",), zh, "data/train, data/test, data/answers are missing and there is no prepare")
+        listed = [f"data/{name}" for name in parts_of(lab)]
+        zh = f"没有 {'、'.join(listed)}，也没有写 prepare"
+        found.error(FILE, ("data",), zh, f"{', '.join(listed)} are missing and there is no prepare")
     elif not (found.folder / lab.data.prepare).is_file():
         name = lab.data.prepare
         found.error(FILE, ("data", "prepare"), f"没有文件 {name}", f"there is no file {name}")
@@ -108,9 +119,25 @@ def _check_reference(found: _Findings, lab: Lab) -> None:
         found.error(FILE, ("reference", "folder"), zh, en)
 
 
+def _check_masters(found: _Findings, lab: Lab) -> None:
+    """The teacher's own test files and notebook."""
+    found.errors += masters.problems(lab)
+    if lab.notebook is not None and not (found.folder / lab.notebook.master).is_file():
+        name = lab.notebook.master
+        found.error(FILE, ("check",), f"没有文件 {name}", f"there is no file {name}")
+
+
+def _check_practice(found: _Findings, lab: Lab) -> None:
+    """At home there must be something left that decides."""
+    if not lab.metric_checks and not lab.paired:
+        zh = "这个实验的测试不发给学生，本机没有可试的；直接交上去看结果"
+        found.error(FILE, ("check",), zh, "this lab's tests are not handed out: nothing to try at home, hand it in")
+
+
 def _check_argv(found: _Findings, lab: Lab) -> None:
     for name, program in (("train", lab.train), ("predict", lab.predict)):
-        scripts = [word[len("/work/") :] for word in program.argv if word.startswith("/work/")]
+        argv = () if program is None else program.argv
+        scripts = [word[len("/work/") :] for word in argv if word.startswith("/work/")]
         for script in scripts:
             if script not in lab.handin.required:
                 zh = f"{script} 不在 handin.required 里，学生可能没交"

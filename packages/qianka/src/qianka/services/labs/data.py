@@ -14,10 +14,11 @@ from sqlalchemy.orm import Session
 from qianka import logs
 from qianka.domain.jobs import JobKind, JobState
 from qianka.errors import PlatformFault, Text
-from qianka.grading import stages
+from qianka.grading import masters, stages
 from qianka.grading.model import Lab as LabRules
 from qianka.grading.reader import FILE
 from qianka.services import jobs
+from qianka.services.labs.check import parts_of
 from qianka.services.labs.folders import VersionFolder, loaded, version_folder
 from qianka.services.platform import Platform
 from qianka.store.repos import labs as repo
@@ -88,11 +89,11 @@ def payer(lab: Lab) -> int:
     return lab.published_by
 
 
-def make_public(folder: VersionFolder) -> None:
-    """Pack what students may have: lab.toml, handout, starter, guide, training data, the public test."""
+def make_public(folder: VersionFolder, rules: LabRules) -> None:
+    """Pack what students may have: lab.toml, handout, starter, guide, training data, public tests."""
     aside = folder.public.with_name(f".public-{secrets.token_hex(8)}")
     with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, name in _public_files(folder):
+        for path, name in _public_files(folder, rules):
             entry = zipfile.ZipInfo(name, _EPOCH)
             entry.external_attr = 0o644 << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
@@ -100,7 +101,7 @@ def make_public(folder: VersionFolder) -> None:
     aside.replace(folder.public)
 
 
-def _public_files(folder: VersionFolder) -> list[tuple[Path, str]]:
+def _public_files(folder: VersionFolder, rules: LabRules) -> list[tuple[Path, str]]:
     """(file, name in the archive). The public test takes the place of the hidden one."""
     found = [(folder.source / FILE, FILE)]
     found += [(path, path.name) for path in sorted(folder.source.glob("README*")) if path.is_file()]
@@ -111,6 +112,7 @@ def _public_files(folder: VersionFolder) -> list[tuple[Path, str]]:
     answers = folder.made / "public" / "answers.csv"
     if answers.is_file():
         found.append((answers, "data/answers/answers.csv"))
+    found += [(path, path.relative_to(rules.folder).as_posix()) for path in masters.public_files(rules)]
     return found
 
 
@@ -140,7 +142,8 @@ def _require_cache(platform: Platform, rules: LabRules) -> None:
 def _adopt(platform: Platform, folder: VersionFolder, job: Job) -> bool:
     """Move what the job made into place; False when it is not what a lab needs."""
     out = platform.folders.jobs / job.id / "out"
-    problem = _problem_of(out, loaded(folder))
+    rules = loaded(folder)
+    problem = _problem_of(out, rules)
     if problem is not None:
         _log.warning("data of %s: %s", folder.source, problem)
         return False
@@ -155,14 +158,16 @@ def _adopt(platform: Platform, folder: VersionFolder, job: Job) -> bool:
             raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-    make_public(folder)
+    make_public(folder, rules)
     return True
 
 
 def _problem_of(out: Path, rules: LabRules) -> str | None:
-    for name in ("train", "test", "answers"):
+    for name in parts_of(rules):
         if not (out / name).is_dir():
             return f"the script wrote no {name}/"
+    if rules.predictions is None:
+        return None
     wanted = [rules.predictions.id_column, rules.predictions.column]
     try:
         with (out / "answers" / "answers.csv").open(encoding="utf-8", newline="") as file:

@@ -17,7 +17,7 @@ from qianka.grading.model import Lab as LabRules
 from qianka.grading.reader import LabError
 from qianka.services import access, audit, dates
 from qianka.services.labs import data, reference
-from qianka.services.labs.check import LEFT_OUT, MADE, check_lab, is_ready_made
+from qianka.services.labs.check import LEFT_OUT, check_lab, is_ready_made
 from qianka.services.labs.folders import VersionFolder, version_folder
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import labs as repo
@@ -58,7 +58,7 @@ def publish(
         cohort = access.cohort_for(session, caller, cohort_slug)
         access.require_teacher(session, caller, cohort.id)
     version = content_hash(folder)
-    _place(platform, cohort, slug, version, folder)
+    _place(platform, cohort, slug, version, report.lab)
     with platform.store.transaction() as session:
         known = people.lab_by_slug(session, cohort.id, slug)
         before = None if known is None else dates.dates_of(known)
@@ -128,8 +128,9 @@ def _record(
     return lab
 
 
-def _place(platform: Platform, cohort: Cohort, slug: str, version: str, folder: Path) -> None:
+def _place(platform: Platform, cohort: Cohort, slug: str, version: str, lab: LabRules) -> None:
     """Copy the lab to its place; a rename makes it whole or not there."""
+    folder = lab.folder
     target = version_folder(platform, cohort.slug, slug, version)
     if target.source.is_dir():
         return
@@ -139,11 +140,12 @@ def _place(platform: Platform, cohort: Cohort, slug: str, version: str, folder: 
         aside.secret.mkdir(parents=True)
         (aside.secret / "seed").write_text(seed_of(cohort, slug, version) + "\n", "ascii")
         _copy(folder, aside.source)
-        if is_ready_made(folder):
-            for name in (*MADE, "public"):
+        if is_ready_made(lab):
+            aside.made.mkdir()
+            for name in ("train", "test", "answers", "public"):
                 if (folder / "data" / name).is_dir():
                     shutil.copytree(folder / "data" / name, aside.made / name)
-            data.make_public(aside)
+            data.make_public(aside, lab)
         for part, place in ((aside.side, target.side), (aside.source, target.source)):
             open_up(part)
             _move(part, place)
