@@ -16,6 +16,8 @@ from dataclasses import dataclass
 
 from qianka.grading.metrics import Metric
 
+_ROUNDING = 1 + 1e-9
+
 
 @dataclass(frozen=True)
 class Rung:
@@ -57,7 +59,8 @@ def _is_step(before: Sequence[float], after: Sequence[float]) -> bool:
     if gain <= 0 or rows < 2:
         return gain > 0
     variance = math.fsum((one - gain) * (one - gain) for one in gains) / (rows - 1)
-    return gain > math.sqrt(variance / rows)
+    # One row alone gains exactly its own standard error: rounding must not let rows be asked for one by one.
+    return gain > math.sqrt(variance / rows) * _ROUNDING
 
 
 def _rounded(score: float, rows: int, metric: Metric) -> float:

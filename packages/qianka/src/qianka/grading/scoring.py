@@ -54,8 +54,8 @@ def losses(
     """What each row adds to the loss; their mean orders hand-ins as the score does, lower being better.
 
     For a mean over rows (accuracy, log_loss, the errors) it is the row's own loss. For the rest it is the
-    negative jackknife pseudo-value of the row (for the AUC by the placements of DeLong et al. 1988): the
-    spread of these is what estimates the standard error of the score.
+    negative jackknife pseudo-value of the row (for the AUC by the placements of DeLong et al. 1988), their mean
+    set to the score: the spread of these is what estimates the standard error of the score.
     """
     if METRICS[metric].column == "label":
         return array("d", _label_losses(metric, [str(one) for one in truth], [str(one) for one in guesses]))
@@ -80,7 +80,9 @@ def _label_losses(metric: str, truth: Labels, guesses: Labels) -> Iterable[float
     if count < 2:
         return [-full] * count
     left_out = {pair: -(count * full - (count - 1) * whole.without(pair, metric)) for pair in whole.cells}
-    return [left_out[pair] for pair in pairs]
+    # A jackknife is off by the bias that it estimates; the mean is to be the score itself.
+    shift = full + math.fsum(left_out[pair] * times for pair, times in whole.cells.items()) / count
+    return [left_out[pair] - shift for pair in pairs]
 
 
 class _Confusion:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, Response
 
@@ -32,7 +34,7 @@ def show_board(cohort: str, lab: str, request: Request, found: VisitorDep) -> Re
             raise
         return _predictions(request, found, cohort, lab, missing)
     zone = cohorts.get(platform, found.caller, cohort).zone
-    values = {"title": shown.title, "zone": zone, "live": f"board:{shown.lab_id}"}
+    values: dict[str, Any] = {"title": shown.title, "zone": zone, "live": f"board:{shown.lab_id}"}
     return page(request, "board.html", me_of(request, found), board=shown, phase=None, reveal_at=None, **values)
 
 
