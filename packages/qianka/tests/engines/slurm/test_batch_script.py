@@ -221,3 +221,24 @@ def _free_ports() -> tuple[int, int]:
         probe.bind(("", 0))
         port = probe.getsockname()[1]
     return port - 41 % 100, port - 41 % 100 + 99
+
+
+def test_a_run_may_lie_in_a_folder_of_any_name(job: Make, run: Run, hostile_path: Path) -> None:
+    for name in ("out", "work"):
+        (hostile_path / name).mkdir()
+    (hostile_path / "work/show.py").write_text("import os, sys; print(os.getcwd()); print(sys.argv[1])")
+    where = Places(
+        stdout=str(hostile_path / "stdout.log"),
+        stderr=str(hostile_path / "stderr.log"),
+        out=str(hostile_path / "out"),
+        work=str(hostile_path / "work"),
+    )
+    made = job(argv=["python", "/work/show.py", "/out/x"], resources={"nodes": 2})
+    if "\n" in hostile_path.name:
+        with pytest.raises(ConfigError, match="no batch script can hold"):
+            run(made, places=where)
+        return
+    done = run(made, places=where)
+    assert (done.code, done.err) == (0, "")
+    assert sorted(done.out.splitlines()) == sorted([f"{hostile_path}/out", f"{hostile_path}/out/x"] * 2)
+    assert f"--chdir={hostile_path}/out" in directives(render(made, 1, Site(), where))
