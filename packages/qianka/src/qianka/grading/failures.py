@@ -99,6 +99,8 @@ def explain_paired(stage: str, result: dict[str, Any] | None, report: Report) ->
 
     `report.failure` holds words of the student's code only where nothing hidden had been handed to it before.
     """
+    if report.failure is not None and report.failure.state == "unreadable":
+        return _unreadable(stage, report)
     peer = (result or {}).get("peer") or {}
     reason = peer.get("reason") or {}
     told = report.failure or _all_raised(report)
@@ -122,6 +124,22 @@ def explain_paired(stage: str, result: dict[str, Any] | None, report: Report) ->
         advice=advise(verdict, stage, exception, "" if told is None else told.message, signal),
         limit=_number(reason.get("limit")),
         measured=_number(reason.get("measured")),
+    )
+
+
+def _unreadable(stage: str, report: Report) -> Failure:
+    """A notebook that is none: nothing was run, so no try is used."""
+    advice = report.notes[0].text if report.notes else advise(Verdict.INVALID, stage, None, "")
+    return Failure(
+        verdict=Verdict.INVALID,
+        stage=stage,
+        exception=None,
+        file=None,
+        line=None,
+        message=None,
+        advice=advice,
+        limit=None,
+        measured=None,
     )
 
 

@@ -15,6 +15,9 @@ from qianka.domain.resources import Resources
 from qianka.grading.model import MIB, Lab, NotebookCheck, Predictions, Program, StyleCheck, TestsCheck
 
 HARNESS = Path(__file__).resolve().parent / "harness"
+NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+FILES = "files"
+"""folder of a lab whose files lie beside the notebook when it runs"""
 OURS = Resources(cpus=1.0, memory=768 * MIB)
 """what a stage of our own code may use"""
 OUR_WALL = 180.0
@@ -23,9 +26,12 @@ STYLE_TOOL_SECONDS = 40
 """after which a tool counts as hung on this hand-in: it costs the points, not the grading"""
 OUR_SIDE = 512 * MIB
 """memory of our side of a paired run"""
+NOTEBOOK_SIDE = 768 * MIB
+"""the same for a notebook, which is parsed there"""
 PAIRED_MARGIN = 60.0
 """seconds of a paired run beyond `seconds_total`: our side ends in time by itself, so a wall limit is our fault"""
-JUDGE = "/judge/qianka/grading/harness"
+JUDGE_ROOT = "/judge/qianka"
+JUDGE = f"{JUDGE_ROOT}/grading/harness"
 """where both sides of a paired run find the harness: below a folder that imports find `qianka.grading.harness` in"""
 FIGURES = {"judge": "figures.json", "style": "style.json", "tests": "tests.json", "notebook": "notebook.json"}
 """the file that a stage of ours leaves in out/"""
@@ -132,9 +138,21 @@ def _paired(check: TestsCheck | NotebookCheck, lab: Lab, paths: Paths) -> Stage:
     script, rules = _program_of(check, lab)
     argv = ["python", "-I", f"{JUDGE}/{script}", "--lab", "/lab", "--out", f"/out/{FIGURES[check.kind]}"]
     argv += ["--rules", json.dumps(rules, ensure_ascii=False)]
-    peer = check.peer
-    spec = _spec(paths.runtime, argv, None, [*shared, _mount(lab.folder, "/lab")], _limits())
-    theirs = _spec(paths.runtime, ["python", "-I", f"{JUDGE}/peer.py", "--work", "/work"], paths.tree, shared, {})
+    peer, own, started = check.peer, [_mount(lab.folder, "/lab")], [f"{JUDGE}/peer.py", "--work", "/work"]
+    side = OUR_SIDE
+    if isinstance(check, NotebookCheck):
+        # Our side reads the notebook as data, in bounded memory; the folder is no place that it imports from.
+        own += [_mount(paths.tree, "/handin"), _mount(NOTEBOOKS, f"{JUDGE_ROOT}/notebooks")]
+        argv += ["--handin", "/handin"]
+        side = NOTEBOOK_SIDE
+        started = [f"{JUDGE}/notebook/peer.py", "--work", f"/work/{check.file.rpartition('/')[0]}".rstrip("/")]
+        started += ["--place", "/out/work", "--home", "/out/home"]
+    spec = _spec(paths.runtime, argv, None, [*shared, *own], _limits())
+    beside = [*shared]
+    if isinstance(check, NotebookCheck) and (lab.folder / FILES).is_dir():
+        beside.append(_mount(lab.folder / FILES, "/files"))
+        started += ["--files", "/files"]
+    theirs = _spec(paths.runtime, ["python", "-I", *started], paths.tree, beside, {})
     spec["peer"] = {
         **{key: theirs[key] for key in ("argv", "cwd", "work", "mounts", "runtime")},
         "environment": {"PYTHONHASHSEED": "0"},
@@ -148,9 +166,7 @@ def _paired(check: TestsCheck | NotebookCheck, lab: Lab, paths: Paths) -> Stage:
             "tmp": peer.tmp,
         },
     }
-    whole = Resources(
-        cpus=max(1.0, peer.resources.cpus), memory=peer.resources.memory + OUR_SIDE, gpus=peer.resources.gpus
-    )
+    whole = Resources(cpus=max(1.0, peer.resources.cpus), memory=peer.resources.memory + side, gpus=peer.resources.gpus)
     return Stage(name=check.kind, needs=(), spec=spec, resources=whole, wall=check.seconds_total + PAIRED_MARGIN)
 
 
@@ -163,7 +179,7 @@ def _program_of(check: TestsCheck | NotebookCheck, lab: Lab) -> tuple[str, dict[
     }
     if isinstance(check, TestsCheck):
         return "run_tests.py", {**rules, "files": list(check.files), "path": check.path}
-    return "notebook_run.py", {**rules, "master": check.master, "file": check.file}
+    return "notebook/ours.py", {**rules, "master": check.master, "file": check.file}
 
 
 def _judge(lab: Lab, predictions: Predictions, paths: Paths) -> Stage:

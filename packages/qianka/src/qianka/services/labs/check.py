@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from qianka.errors import Text
-from qianka.grading import labfile, masters
+from qianka.grading import labfile, masters, notebooks
 from qianka.grading.model import Lab
 from qianka.grading.reader import FILE, LabError, Problem
 from qianka.grading.toml_lines import KeyPath, line_of, scan
@@ -125,6 +125,10 @@ def _check_masters(found: _Findings, lab: Lab) -> None:
     if lab.notebook is not None and not (found.folder / lab.notebook.master).is_file():
         name = lab.notebook.master
         found.error(FILE, ("check",), f"没有文件 {name}", f"there is no file {name}")
+        return
+    errors, warnings = notebooks.problems(lab)
+    found.errors += errors
+    found.warnings += warnings
 
 
 def _check_practice(found: _Findings, lab: Lab) -> None:

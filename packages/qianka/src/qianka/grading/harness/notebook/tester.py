@@ -21,7 +21,7 @@ from qianka.notebooks.master import Master
 from qianka.notebooks.subset import is_doctest
 
 FILE = "<test>"
-MEMORY = 600 << 20
+MEMORY = 560 << 20
 MESSAGE = 400
 
 
