@@ -103,7 +103,8 @@ def explain_paired(stage: str, result: dict[str, Any] | None, report: Report) ->
         return _unreadable(stage, report)
     peer = (result or {}).get("peer") or {}
     reason = peer.get("reason") or {}
-    told = report.failure or _all_raised(report)
+    # A notebook's cells are graded one by one: that each of them raised is no crash of a program.
+    told = report.failure or (None if stage == "notebook" else _all_raised(report))
     exception = None if told is None else told.exception
     if peer.get("state") not in (None, "COMPLETED", "CANCELLED"):
         verdict, exception, told = _of_result(peer), None, None
