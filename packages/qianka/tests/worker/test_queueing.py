@@ -117,7 +117,7 @@ def test_a_silent_engine_makes_everything_unknown_since_its_last_answer_and_conc
 ) -> None:
     engine.default = Program(seconds=math.inf)
     person = make_person(platform)
-    running, waiting = make_job(platform, person), make_job(platform, person)
+    running, waiting = make_job(platform, person, wall_limit=1e6), make_job(platform, person)
     engine.waiting[waiting.id] = WAITS
     dispatcher.step()
     dispatcher.step()
@@ -221,6 +221,7 @@ def test_a_preempted_run_is_counted_and_runs_again_under_a_new_number(
     dispatcher.step()
     advance(platform, 10)
     engine.finish(Handle(job.id, 1), JobState.PREEMPTED)
+    assert dispatcher.step(), "there is something to submit again at once"
     dispatcher.step()
     dispatcher.step()
     assert (read(platform, job).run, read(platform, job).state) == (2, "RUNNING")

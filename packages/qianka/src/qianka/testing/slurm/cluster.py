@@ -144,11 +144,15 @@ class Cluster:
         if pid is not None:
             os.kill(pid, signal.SIGKILL)
 
-    def wait_idle(self, seconds: float = 60.0) -> None:
-        """Wait until every node is idle again, bringing back those whose daemon is gone."""
+    def revive(self) -> None:
+        """Bring back the nodes whose daemon is gone."""
         for node in self.names:
             if daemons.pid_of(self._pid(f"slurmd-{node}")) is None:
                 self.start_slurmd(node)
+
+    def wait_idle(self, seconds: float = 60.0) -> None:
+        """Wait until every node is idle again, bringing back those whose daemon is gone."""
+        self.revive()
         if not daemons.wait_for(lambda: self.idle() == len(self.names), seconds):
             raise daemons.DoesNotStart("nodes: " + self.ask("sinfo", "-N", "-l"))
 

@@ -23,7 +23,8 @@ from qianka.testing.supervised import Launched, wait_for
 EVERY, LINGERS = 0.25, 1.0
 """seconds; on a cluster of one machine nothing is ever late"""
 MIB = 1 << 20
-SITE = Site(qos={"urgent": "", "normal": "", "idle": ""})
+SITE = Site(qos={"urgent": "urgent", "normal": "normal", "idle": "idle"})
+QOS = ("normal", "urgent", "idle")
 
 
 class SlurmRig:
@@ -120,7 +121,8 @@ class SlurmPersonRig(SlurmRig):
     }
 
     def __init__(self, cluster: Cluster, folder: Path, person: str = "alice") -> None:
-        self.person = cluster.person(person)
+        self.name = person
+        self.person = cluster.person(person, qos=QOS)
         self.launched = Launched(
             "--service-uid", "0", "--uid-base", "61700", "--uid-count", "8", "--slurm", str(cluster.conf)
         )
@@ -152,5 +154,5 @@ class SlurmPersonRig(SlurmRig):
         self.engine.close()
         self._end_all(self.person)
         self.launched.close()
-        shutil.rmtree(self.cluster.folder / "home" / "alice" / "qianka", ignore_errors=True)
+        shutil.rmtree(self.cluster.folder / "home" / self.name / "qianka", ignore_errors=True)
         self.cluster.wait_idle()
