@@ -127,6 +127,8 @@ def test_a_sites_default_holds_for_jobs_that_name_none(job: Make, places: Places
     # The platform's own runs bring their sandbox.
     supervised = replace(places, supervisor=("python", "supervisor", "DIR"))
     assert "course.sif" not in render(job(), 1, site, supervised)
+    with pytest.raises(Refused, match="inside of the platform's sandbox"):
+        render(in_container(job, "docker"), 1, site, supervised)
 
 
 def test_a_path_that_a_mount_would_misread_is_told_of(job: Make, places: Places) -> None:

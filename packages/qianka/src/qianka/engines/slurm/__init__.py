@@ -35,5 +35,5 @@ def make_engine(settings: Settings, jobs: Path, run: Path) -> SlurmEngine:
     site = load(settings.slurm_site)
     launcher = LauncherStarter(run / "launcher.sock")
     hand = LauncherHand(jobs, site, launcher.ask) if launcher.listens() else None
-    submitting = Submitting(jobs, client, site, OwnHand(client, site), hand)
+    submitting = Submitting(jobs, client, site, OwnHand(client, site), hand, reread=lambda: load(settings.slurm_site))
     return SlurmEngine(jobs, client, submitting, settings.slurm_poll)

@@ -37,12 +37,20 @@ class Container:
     image: str
 
 
-def of(job: Mapping[str, Any], site: Site) -> Container | None:
-    """The container of a job: its own, or the site's default; None: bare.
+def of(job: Mapping[str, Any], site: Site, *, supervised: bool = False) -> Container | None:
+    """The container of a job: its own, or the site's default; None: bare, as supervised runs always are.
 
     Raises Refused for a kind or an image that the site does not list.
     """
     asked = job.get("container")
+    if supervised and asked is None:
+        return None
+    if supervised:
+        raise Refused(
+            Text("平台自己的沙箱里不能再用容器镜像", "inside of the platform's sandbox there is no container image"),
+            Text("去掉 --image 再提交", "leave --image out and submit again"),
+            reason="container_kind",
+        )
     if asked is None:
         return None if site.containers.default is None else Container(*site.containers.default)
     container = Container(str(asked["kind"]), str(asked["image"]))

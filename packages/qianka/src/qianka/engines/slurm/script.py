@@ -132,7 +132,7 @@ def _body(job: Mapping[str, Any], run: int, site: Site, places: Places) -> dict[
     nodes, cpus, gpus = nodes_of(job), _cpus(job), int(job["resources"]["gpus"])
     processes = max(1, gpus)
     rendezvous = bool(job.get("torchrun")) and not places.supervisor
-    container = None if places.supervisor else containers.of(job, site)
+    container = containers.of(job, site, supervised=bool(places.supervisor))
     runtime = "" if container else site.runtime or job.get("runtime") or ""
     command = [str(part) for part in job["argv"]]
     if container is None:

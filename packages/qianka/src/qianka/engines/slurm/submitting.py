@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from qianka.engines.slurm.client import Client
 from qianka.engines.slurm.hands import OPTIONS, Hand, own_login
 from qianka.engines.slurm.records import Record
 from qianka.engines.slurm.site import Site
-from qianka.errors import Refused, Text
+from qianka.errors import ConfigError, Refused, Text, Unavailable
 from qianka.jobdir.records import claim
 
 
@@ -32,14 +32,19 @@ class Submitting:
         *,
         login: str = "",
         supervisor: str = layout.SUPERVISOR,
+        reread: Callable[[], Site] | None = None,
     ) -> None:
-        """`supervisor`: its program as the nodes see it; `login`: the service's, whose jobs the supervised ones are."""
+        """`supervisor`: its program as the nodes see it; `login`: the service's, whose jobs the supervised ones are.
+
+        `reread`: the site as its file says now; where people's folders are stays as it was at the start.
+        """
         self.jobs = jobs
         self.client = client
         self.site = site
         self.login = login or own_login()
         self.supervisor = supervisor
         self._own = own
+        self._reread = reread
         self._launcher = launcher
 
     def is_supervised(self, job: Mapping[str, Any]) -> bool:
@@ -68,17 +73,26 @@ class Submitting:
             if os.path.isdir(jobdir.run_dir(directory, run)):
                 return None
             self._refuse_several_nodes(job)
-        elif not claim(directory, run) and record is None:
+        # Before anything is claimed: what fails here is tried again as if it had never begun.
+        text = self._script(job, run, self._places(job, directory, run, hand))
+        if hand is not None and not claim(directory, run) and record is None and _is_over(directory, run):
             return None
         if record is not None and (found := self._found(record)):
             return self._noted(directory, run, replace(record, id=found[0]), extra=found[1:], hand=hand)
-        text = script.render(job, run, self.site, self._places(job, directory, run, hand))
         if record is None:
             account = str(job["account"]) if hand is not None else None
             record = Record(name=f"{job['job']}.{run}", asked_at=time.time(), supervised=hand is None, account=account)
             records.write(directory, run, record)
         slurm_id = self.client.sbatch(OPTIONS, text) if hand is None else hand.submit(job, run, text)
         return self._noted(directory, run, replace(record, id=slurm_id), extra=[], hand=hand)
+
+    def _script(self, job: Mapping[str, Any], run: int, places: script.Places) -> str:
+        try:
+            site = self.site if self._reread is None else replace(self._reread(), folder=self.site.folder)
+            return script.render(job, run, site, places)
+        except ConfigError as error:
+            # The operator's mistake, not the job's: it waits until the file is mended.
+            raise Unavailable(error.message, error.hint, reason="site") from error
 
     def doubles(self, record: Record) -> list[str]:
         """Slurm jobs of the same run besides the one that was noted: an answer of sbatch that came too late."""
@@ -113,3 +127,8 @@ class Submitting:
             ),
             reason="no_account",
         )
+
+
+def _is_over(directory: str, run: int) -> bool:
+    """Whether a claimed run without a record was ended (by a cancel); else a crash came between claim and record."""
+    return jobdir.read_result(directory, run) is not None
