@@ -18,9 +18,15 @@ def logs(
     job: Annotated[str, typer.Argument(metavar="ID")],
     follow: Annotated[bool, typer.Option("--follow", "-f", help=t("跟随", "follow"))] = False,
     stderr: Annotated[bool, typer.Option("--stderr", "-e", help=t("标准错误", "standard error instead"))] = False,
+    peer: Annotated[
+        bool,
+        typer.Option(
+            "--peer", help=t("测试阶段里学生代码一侧的输出（教师）", "of a tests stage: the student's side (staff)")
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
-    stream = "stderr" if stderr else "stdout"
+    stream = ("peer." if peer else "") + ("stderr" if stderr else "stdout")
     with common.client() as client:
         pieces = client.log_text(job, stream, live_=follow)
         if json:

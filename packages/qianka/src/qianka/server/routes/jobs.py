@@ -24,7 +24,7 @@ _LOOK_EVERY = 0.25
 _LONGEST_WAIT = 25.0
 
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=8, max_length=200)]
-Stream = Annotated[str, Query(pattern="^(stdout|stderr)$")]
+Stream = Annotated[str, Query(pattern=r"^(peer\.)?(stdout|stderr)$")]
 
 
 @router.post("/uploads", status_code=201)
