@@ -42,6 +42,7 @@ GROUPS = (
             "grades": _c("grades", "成绩", "grades"),
             "board": _c("board", "排行榜：查看、提交预测、选定", "boards: look, enter predictions, choose"),
             "group": _c("group", "小组：组队、邀请", "groups: form one, invite"),
+            "submission": _c("submission", "一份提交的来历", "where a hand-in came from"),
             "budget": _c("budget", "本周额度和用量", "this week's budget and use"),
             "receipt": _c("receipt", "验证回执（不用联网）", "verify a receipt, offline"),
         },

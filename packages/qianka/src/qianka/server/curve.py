@@ -48,7 +48,15 @@ def thinned(points: list[Point], most: int = LINES) -> list[Point]:
 
 def polyline(points: list[Point], name: str = "loss") -> str:
     """The `points` of an SVG polyline of one metric in a WIDTH × HEIGHT box; empty with fewer than two."""
-    values = [(float(p.step), value) for p in thinned(points, 300) if (value := p.values.get(name)) is not None]
+    return _line([(float(p.step), value) for p in thinned(points, 300) if (value := p.values.get(name)) is not None])
+
+
+def line_of(steps: list[int], values: list[float | None]) -> str:
+    """The same of a curve that is kept as two lists."""
+    return _line([(float(step), value) for step, value in zip(steps, values, strict=True) if value is not None])
+
+
+def _line(values: list[tuple[float, float]]) -> str:
     if len(values) < 2:
         return ""
     steps, heights = [step for step, _ in values], [value for _, value in values]

@@ -17,6 +17,7 @@ from qianka.engines import local, slurm
 from qianka.engines.local import LocalEngine, tell_isolation
 from qianka.engines.slurm import SlurmEngine
 from qianka.errors import ConfigError, Text
+from qianka.services import provenance
 from qianka.services.platform import Folders, Platform
 from qianka.settings import Settings
 from qianka.store.opening import open_store
@@ -29,7 +30,7 @@ from qianka.worker.queueing import QueueDispatcher
 from qianka.worker.reaper import Reaper
 from qianka.worker.wake import Ear
 
-DISPATCH_EVERY, GRADE_EVERY, REAP_EVERY = 2.0, 1.0, 3600.0
+DISPATCH_EVERY, GRADE_EVERY, REAP_EVERY, TRACE_EVERY = 2.0, 1.0, 3600.0, 15.0
 """seconds between two looks when nothing woke a loop"""
 FRESH = 0.05
 """while runs end one upon the other, the store is asked for the changes of others no more often than this"""
@@ -114,6 +115,7 @@ class _Loops:
             )
         grader = Grader(self.platform, guard=lease.check)
         reaper = Reaper(self.platform, engine, guard=lease.check)
+        recorder = provenance.Recorder(self.platform, guard=lease.check)
         self._grader = self._loop("grader", grader.step, GRADE_EVERY, rest=GRADER_RESTS)
         self._dispatch = self._loop(
             "dispatcher", self._dispatcher.step, DISPATCH_EVERY, self._dispatcher.wait, self._dispatcher.wake
@@ -122,6 +124,7 @@ class _Loops:
             self._dispatch,
             self._grader,
             self._loop("reaper", reaper.step, REAP_EVERY),
+            self._loop("provenance", recorder.step, TRACE_EVERY),
             self._loop("lease", self._renew, SECONDS / 3),
         ]
 

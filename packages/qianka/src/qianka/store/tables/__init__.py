@@ -18,6 +18,9 @@ from qianka.store.tables.people import Cohort as Cohort
 from qianka.store.tables.people import Enrollment as Enrollment
 from qianka.store.tables.people import Person as Person
 from qianka.store.tables.people import Token as Token
+from qianka.store.tables.provenance import JobTrace as JobTrace
+from qianka.store.tables.provenance import OutFile as OutFile
+from qianka.store.tables.provenance import TreeFile as TreeFile
 from qianka.store.tables.records import Audit as Audit
 from qianka.store.tables.records import Event as Event
 from qianka.store.tables.records import Lease as Lease
