@@ -45,6 +45,27 @@ def create(
         output.say(Text(f"已建课程班 {made.slug}：{made.title}", f"made the cohort {made.slug}: {made.title}"))
 
 
+@app.command(
+    "late-days",
+    help=t(
+        "每人在整门课里可用的宽限天数（教师）；先预览，加 --apply 写入",
+        "late days of each person in the whole cohort (teachers); a preview without --apply",
+    ),
+)
+def late_days(
+    days: Annotated[int, typer.Argument(min=0, max=366, help=t("天数", "days"))],
+    cohort: common.CohortOption = None,
+    apply: Annotated[bool, typer.Option("--apply", help=t("照预览写入", "do what the preview shows"))] = False,
+    json: Json = False,
+) -> None:
+    from qianka.cli import labdates
+
+    with common.client() as client:
+        found = client.dates.late_days(common.one_cohort(client, cohort), days, preview=not apply)
+    if not output.result(found):
+        labdates.show_moves(found.moves, preview=not apply)
+
+
 @app.command("list", help=t("你所在的课程班", "the cohorts you are in"))
 def list_(json: Json = False) -> None:
     with common.client() as client:

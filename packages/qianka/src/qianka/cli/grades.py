@@ -1,29 +1,45 @@
-"""`qianka grades`."""
+"""`qianka grades`; `grades history` and `grades replay`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from zoneinfo import ZoneInfo
 
 import typer
 
-from qianka.cli import common, output
-from qianka.cli.common import Json
+from qianka.cli import common, following, output
+from qianka.cli.common import CohortOption, Json
 from qianka.cli.output import t
 from qianka.errors import BadInput, Text
 
 if TYPE_CHECKING:
-    from qianka.schemas.boards import GradeLine
+    from qianka.schemas.boards import Grade, GradeLine
 
 app = common.new_app("成绩", "grades")
 
+_WHY = {
+    "graded": Text("评分", "graded"),
+    "rerun": Text("单份重评", "graded again"),
+    "dates": Text("改了日期", "dates changed"),
+    "extension": Text("延期", "extension"),
+    "late_days": Text("改了宽限天数", "late days changed"),
+    "regrade": Text("重评", "regrade"),
+}
 
-@app.command(help=t("自己的成绩；教师加 --cohort 看全班", "your grades; with --cohort, staff see the class"))
+
+@app.callback(
+    invoke_without_command=True,
+    help=t("自己的成绩；教师加 --cohort 看全班", "your grades; with --cohort, staff see the class"),
+)
 def grades(
+    context: typer.Context,
     cohort: Annotated[str | None, typer.Option("--cohort", "-c", help=t("全班的成绩", "grades of a class"))] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help=t("导出到 CSV 文件", "export to a CSV file"))] = None,
     json: Json = False,
 ) -> None:
+    if context.invoked_subcommand is not None:
+        return
     with common.client() as client:
         if csv is not None:
             if cohort is None:
@@ -38,9 +54,70 @@ def grades(
         found = client.grades()
     if output.result(found):
         return
-    headings = [t("课程班", "cohort"), t("实验", "lab"), t("结果", "result"), t("得分", "points")]
-    rows = [[g.cohort, g.lab, g.verdict_text or g.verdict, points(g.points, g.max_points)] for g in found]
+    headings = [t("课程班", "cohort"), t("实验", "lab"), t("结果", "result"), t("得分", "points"), t("迟交", "late")]
+    rows = [[g.cohort, g.lab, g.verdict_text or g.verdict, points(g.points, g.max_points), _late(g)] for g in found]
     output.table(headings, rows)
+
+
+@app.command(help=t("一个成绩怎样变成现在这样", "how a grade came to be what it is"))
+def history(
+    lab: Annotated[str, typer.Argument(help=t("实验", "the lab"))],
+    cohort: CohortOption = None,
+    login: Annotated[str | None, typer.Option("--login", help=t("某个人的（教师）", "somebody's, for staff"))] = None,
+    json: Json = False,
+) -> None:
+    with common.client() as client:
+        slug = common.one_cohort(client, cohort)
+        found = client.dates.history(slug, lab, login)
+        zone = "UTC" if output.mode.json else next((c.zone for c in client.cohorts() if c.slug == slug), "UTC")
+    if output.result(found):
+        return
+    headings = [t("时间", "at"), t("原因", "why"), t("原来", "was"), t("变为", "is"), t("扣分", "penalty")]
+    rows = []
+    for one in found:
+        why = _WHY.get(one.why, Text(one.why, one.why)).say(output.language())
+        at = f"{one.at.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M}"
+        rows.append([at, why, one.before, one.after, one.penalty or None, one.by or t("平台", "platform"), one.reason])
+    output.table([*headings, t("谁", "by"), t("理由", "reason")], rows)
+
+
+@app.command(
+    help=t(
+        "按原来的版本和参考值再评一次，看结果是否相同；不计分（教师、助教）",
+        "grade once more by the same version and reference figures; it never counts (staff)",
+    )
+)
+def replay(
+    attempt: Annotated[str, typer.Argument(help=t("评分的编号", "id of the grading"))],
+    json: Json = False,
+) -> None:
+    with common.client() as client:
+        made = client.regrades.replay(attempt)
+        following.follow(client, made.replay.id, following.Teller())
+        found = client.regrades.replayed(made.replay.id)
+    if output.result(found):
+        return
+    if found.same is None:
+        output.say(Text("平台没能重放，原成绩不变", "the platform could not replay it; the grade stays"))
+    elif found.same:
+        output.say(Text("结论和得分都相同", "the same verdict and points"))
+    else:
+        output.say(Text("结果不同：", "it came out differently:"))
+    for change in found.changes:
+        pair = [change.was, change.now] if change.before is None and change.after is None else []
+        shown = pair or [points(change.before, None), points(change.after, None)]
+        output.say(f"  {change.title}: {shown[0]} → {shown[1]}")
+    for text in found.environment:
+        output.say("  · " + text)
+
+
+def _late(grade: Grade) -> str | None:
+    """What being late cost."""
+    if not grade.days_late:
+        return None
+    days = t(f"迟 {grade.days_late} 天", f"{grade.days_late} d late")
+    used = t(f"，用宽限 {grade.late_days} 天", f", {grade.late_days} late days") if grade.late_days else ""
+    return days + used + (f", −{grade.penalty:g}" if grade.penalty else "")
 
 
 def _class(lines: list[GradeLine]) -> None:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from zoneinfo import ZoneInfo
 
 import typer
 
-from qianka.cli import common, labimport, labtrial, output, scaffold
+from qianka.cli import common, labdates, labimport, labregrade, labtrial, output, scaffold
 from qianka.cli.check import IsolationOption
 from qianka.cli.common import CohortOption, Json
+from qianka.cli.moments import due_instant as due_instant
+from qianka.cli.moments import instant as instant
+from qianka.cli.moments import shown_time as shown_time
 from qianka.cli.output import t
 from qianka.client import archive
-from qianka.clock import utc_offset
-from qianka.errors import BadInput, Conflict, NotFound, Text
+from qianka.errors import Conflict, NotFound, Text
 
 if TYPE_CHECKING:
     from qianka.schemas.labs import Lab
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 app = common.new_app("实验", "labs", group=True)
 
 app.command("import", help=labimport.HELP)(labimport.import_)
+labdates.register(app)
+app.add_typer(labregrade.app, name="regrade")
 
 
 @app.command(help=t("新建实验文件夹，能直接通过 lab check", "a new lab folder that passes lab check as it is"))
@@ -103,6 +104,8 @@ def publish(
         )
     )
     output.say(Text(f"  截止：{shown_time(made.due_at, made.zone)}", f"  due: {shown_time(made.due_at, made.zone)}"))
+    if made.regrade is not None:
+        output.say("  ! " + made.regrade)
     for problem in made.warnings:
         output.say(f"  ! {problem.file}:{problem.line}: {problem.key}: {problem.message}")
 
@@ -142,27 +145,8 @@ def get(
 
 def _row(lab: Lab) -> list[Any]:
     title = lab.title if output.language() == "zh" else lab.title_en or lab.title
-    return [lab.slug, title, shown_time(lab.due_at, lab.zone), " ".join(lab.required)]
-
-
-def instant(text: str | None, zone: str) -> datetime | None:
-    """A local time of the cohort, or one with its own offset, as an instant. Raises BadInput."""
-    if text is None:
-        return None
-    try:
-        found = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
-    except ValueError as error:
-        raise BadInput(
-            Text(f"看不懂时间 {text}", f"the time {text} is not understood"),
-            Text("写成 2026-12-20 23:59", "write it as 2026-12-20 23:59"),
-        ) from error
-    return found if found.tzinfo is not None else found.replace(tzinfo=ZoneInfo(zone))
-
-
-def due_instant(text: str | None, zone: str) -> datetime | None:
-    """As `instant`; a date alone means the last minute of that day. Raises BadInput."""
-    is_date = text is not None and re.fullmatch(r"\d{4}-\d{2}-\d{2}", text.strip()) is not None
-    return instant(f"{text} 23:59" if is_date else text, zone)
+    due = lab.due_at if lab.mine is None else lab.mine.due_at
+    return [lab.slug, title, shown_time(due, lab.zone), " ".join(lab.required)]
 
 
 def _require_lab(folder: Path) -> None:
@@ -172,17 +156,3 @@ def _require_lab(folder: Path) -> None:
             Text("新建一个：qianka lab new 名字", "make one: qianka lab new NAME"),
             reason="no_lab_file",
         )
-
-
-def shown_time(value: datetime | None, zone: str) -> str:
-    """A time as local time, offset and what is left until then."""
-    if value is None:
-        return "-"
-    local = value.astimezone(ZoneInfo(zone))
-    left = local - datetime.now(local.tzinfo)
-    span = (
-        t("已过", "past")
-        if left < timedelta(0)
-        else t(f"还有 {left.days} 天 {left.seconds // 3600} 小时", f"in {left.days} d {left.seconds // 3600} h")
-    )
-    return f"{local:%Y-%m-%d %H:%M} ({utc_offset(local)}, {span})"

@@ -10,6 +10,8 @@ from typing import Any, BinaryIO, TypeVar
 from urllib.parse import quote
 
 from qianka.client import live
+from qianka.client.dates import DateCalls
+from qianka.client.regrades import RegradeCalls
 from qianka.client.transport import Transport
 from qianka.schemas.auth import Me, SignedIn, Token, TokenSecret
 from qianka.schemas.base import Answer, Page
@@ -40,6 +42,8 @@ class Client:
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
+        self.dates = DateCalls(transport)
+        self.regrades = RegradeCalls(transport)
         self._get = transport.get
         self._post = transport.post
 

@@ -50,7 +50,15 @@ class Grade(Answer):
     verdict: str | None = None
     verdict_text: str | None = None
     points: float | None = None
+    """what counts: `raw_points` less `penalty`"""
     max_points: float | None = None
+    raw_points: float | None = None
+    penalty: float = 0.0
+    """points taken for being late"""
+    days_late: int = 0
+    """calendar days after the person's own due date"""
+    late_days: int = 0
+    """of the cohort's late days, those spent on it"""
     attempt: str | None = None
 
 
@@ -60,6 +68,10 @@ class GradeCell(Answer):
     verdict: str
     points: float
     max_points: float
+    raw_points: float | None = None
+    penalty: float = 0.0
+    days_late: int = 0
+    late_days: int = 0
     attempt: str
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from qianka.schemas.base import Answer, Request
+from qianka.schemas.dates import MyDates
 
 
 class LabCheck(Answer):
@@ -48,6 +49,11 @@ class Lab(Answer):
     version: str
     opens_at: datetime | None = None
     due_at: datetime | None = None
+    """of the class; see `mine` for the caller's own"""
+    locks_at: datetime | None = None
+    """nothing is taken later, not even late"""
+    mine: MyDates | None = None
+    """the caller's own dates; only of a single lab"""
     zone: str
     published_at: datetime
     required: list[str] = Field(default_factory=list)
@@ -59,6 +65,8 @@ class Lab(Answer):
     """for staff: whether data and reference runs are there"""
     warnings: list[LabProblem] = Field(default_factory=list)
     """only in the answer to publishing"""
+    regrade: str | None = None
+    """in the answer to publishing: that grades by earlier versions stay, and the command that changes it"""
 
 
 class LabFolder(Request):
@@ -72,7 +80,7 @@ class LabFolder(Request):
 
 
 class LabDates(Request):
-    """New dates of a lab; null lifts one."""
+    """New dates of a lab; null lifts one, a field that is not sent stays."""
 
     opens: datetime | None = None
     due: datetime | None = None

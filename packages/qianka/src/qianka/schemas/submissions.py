@@ -57,6 +57,8 @@ class Attempt(Answer):
     submission: str
     number: int
     why: str = "handin"
+    counts: bool = True
+    """false: a rehearsal or a replay, which only staff sees"""
     state: str
     """queued, running, done or cancelled"""
     stage: str = ""
@@ -104,6 +106,8 @@ class Submission(Answer):
     notes: list[str] = Field(default_factory=list)
     late: bool = False
     charged: bool = True
+    same_as: str | None = None
+    """the earlier hand-in of the same files whose time counts for this late one"""
     submitted_at: datetime
     files: list[HandedInFile] = Field(default_factory=list)
     attempt: Attempt | None = None

@@ -7,7 +7,8 @@ import dataclasses
 from qianka.errors import Language, PlatformFault
 from qianka.grading.model import Check
 from qianka.schemas.labs import Lab, LabCheck, LabProblem, Tries
-from qianka.services import access, cohorts, labs, submissions
+from qianka.server import dateviews
+from qianka.services import access, cohorts, dates, labs, submissions
 from qianka.services.labs import Report
 from qianka.services.platform import Caller, Platform
 from qianka.store import tables
@@ -24,6 +25,7 @@ def lab(platform: Platform, cohort: tables.Cohort, row: tables.Lab) -> Lab:
         version=row.version,
         opens_at=row.opens_at,
         due_at=row.due_at,
+        locks_at=row.locks_at,
         zone=cohort.zone,
         published_at=row.published_at,
     )
@@ -50,10 +52,16 @@ def tries(platform: Platform, caller: Caller, cohort: str, slug: str, language: 
     )
 
 
-def listed(platform: Platform, caller: Caller, slug: str) -> list[Lab]:
-    """The labs of a cohort that the caller may see."""
+def listed(platform: Platform, caller: Caller, slug: str, language: Language) -> list[Lab]:
+    """The labs of a cohort that the caller may see, with the caller's own dates."""
     cohort = cohorts.get(platform, caller, slug)
-    return [lab(platform, cohort, row) for row in labs.list_labs(platform, caller, slug)]
+    own = dates.mine_in_all(platform, caller, slug)
+    found = []
+    for row in labs.list_labs(platform, caller, slug):
+        shown = lab(platform, cohort, row)
+        shown.mine = dateviews.mine(own[row.id], language) if row.id in own else None
+        found.append(shown)
+    return found
 
 
 def warnings(report: Report, language: Language) -> list[LabProblem]:

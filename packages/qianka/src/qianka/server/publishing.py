@@ -11,7 +11,7 @@ from qianka.adapters import datasets
 from qianka.errors import BadInput, Language, NotFound, Text
 from qianka.schemas.labs import Lab
 from qianka.server import labviews
-from qianka.services import access, cohorts, labs
+from qianka.services import access, cohorts, labs, regrades
 from qianka.services.platform import Caller, Platform
 
 MAX_BYTES = 1 << 30
@@ -76,7 +76,20 @@ def publish_folder(
     row = labs.publish(platform, caller, cohort, folder, due, opens, slug=slug, practice=practice)
     shown = labviews.lab(platform, cohorts.get(platform, caller, cohort), row)
     shown.warnings = labviews.warnings(report, language)
+    shown.regrade = _outdated(regrades.outdated(platform, row), cohort, row.slug, language)
     return shown
+
+
+def _outdated(count: int, cohort: str, lab: str, language: Language) -> str | None:
+    """That a new version leaves the grades there are alone, and what to run to change that."""
+    if not count:
+        return None
+    command = f"qianka lab regrade start {lab} --cohort {cohort} --reason …"
+    return Text(
+        f"已有 {count} 个成绩是按旧版本评的，保持不变；要按新版本重评（先预演）：{command}",
+        f"{count} grades come from earlier versions and stay as they are; to grade them by this one, "
+        f"rehearsed first: {command}",
+    ).say(language)
 
 
 def require_teacher(platform: Platform, caller: Caller, cohort: str) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 from qianka.services import access, audit
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import attempts as repo
+from qianka.store.repos import dates as date_repo
 from qianka.store.repos import labs as lab_repo
 from qianka.store.repos import people
-from qianka.store.tables import Grade
+from qianka.store.tables import Grade, GradeChange, Person
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 
@@ -28,6 +29,10 @@ class MyGrade:
     verdict: str | None
     points: float | None
     max_points: float | None
+    raw_points: float | None
+    penalty: float
+    days_late: int
+    late_days: int
     attempt: str | None
 
 
@@ -70,10 +75,36 @@ def mine(platform: Platform, caller: Caller) -> list[MyGrade]:
                         verdict=None if grade is None else grade.verdict,
                         points=None if grade is None else grade.points,
                         max_points=None if grade is None else grade.max_points,
+                        raw_points=None if grade is None else raw_points(grade),
+                        penalty=0.0 if grade is None else grade.penalty,
+                        days_late=0 if grade is None else grade.days_late,
+                        late_days=0 if grade is None else grade.late_days,
                         attempt=None if grade is None else grade.attempt_id,
                     )
                 )
     return found
+
+
+def history(
+    platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str, login: str | None = None
+) -> list[tuple[GradeChange, Person | None]]:
+    """How the caller's grade in a lab (or that of `login`, for staff) came to be: oldest first, with who did it.
+
+    Raises NotFound, Forbidden.
+    """
+    with platform.store.reading() as session:
+        cohort = access.cohort_for(session, caller, cohort_slug)
+        lab = access.lab_for(session, caller, cohort, lab_slug)
+        person_id = caller.person_id
+        if login is not None and login.strip().lower() != caller.login:
+            access.require_staff(session, caller, cohort.id)
+            person_id = access.person_for(session, caller, login).id
+        return [] if person_id is None else date_repo.changes(session, lab.id, person_id)
+
+
+def raw_points(grade: Grade) -> float:
+    """The points of a grade before any penalty."""
+    return grade.points + grade.penalty if grade.raw_points is None else grade.raw_points
 
 
 def of_cohort(platform: Platform, caller: Caller, cohort_slug: str) -> list[GradeLine]:

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from qianka.errors import BadInput, QiankaError, Text
-from qianka.server import auth, errors, graded, labviews, uploads
+from qianka.server import auth, dateviews, errors, graded, labviews, uploads
 from qianka.server.pages.base import VisitorDep, me_of, page, to_sign_in
 from qianka.server.rendering import page_language
-from qianka.services import cohorts, labs, submissions
+from qianka.services import cohorts, dates, labs, submissions
 from qianka.services.access import SignedIn
 from qianka.services.platform import Platform
 
@@ -65,6 +65,7 @@ def _lab_page(
     row = labs.get(platform, found.caller, cohort, lab)
     shown = labviews.lab(platform, cohorts.get(platform, found.caller, cohort), row)
     shown.tries = labviews.tries(platform, found.caller, cohort, lab, language)
+    shown.mine = dateviews.mine(dates.mine(platform, found.caller, cohort, lab), language)
     mine = submissions.list_submissions(platform, found.caller, cohort, lab, limit=50)
     return page(
         request,

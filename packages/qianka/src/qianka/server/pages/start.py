@@ -26,7 +26,7 @@ def start(request: Request, found: VisitorDep, next: str = "/") -> Response:
     platform: Platform = request.app.state.platform
     me = me_of(request, found)
     mine = [one for one in me.cohorts if one.state == "active"]
-    cohorts = [(one, labviews.listed(platform, found.caller, one.cohort)) for one in mine]
+    cohorts = [(one, labviews.listed(platform, found.caller, one.cohort, page_language(request))) for one in mine]
     done = {(grade.cohort, grade.lab): grade for grade in grades.mine(platform, found.caller)}
     return page(request, "start.html", me, cohorts=cohorts, grades=done)
 

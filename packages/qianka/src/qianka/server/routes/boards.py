@@ -67,7 +67,16 @@ def export_grades(cohort: str, caller: CallerDep, platform: PlatformDep) -> Resp
 
 def _line(line: grades.GradeLine) -> GradeLine:
     cells = {
-        lab: GradeCell(verdict=row.verdict, points=row.points, max_points=row.max_points, attempt=row.attempt_id)
+        lab: GradeCell(
+            verdict=row.verdict,
+            points=row.points,
+            max_points=row.max_points,
+            raw_points=grades.raw_points(row),
+            penalty=row.penalty,
+            days_late=row.days_late,
+            late_days=row.late_days,
+            attempt=row.attempt_id,
+        )
         for lab, row in line.grades.items()
     }
     return GradeLine(**{**vars(line), "grades": cells}, total=line.total)

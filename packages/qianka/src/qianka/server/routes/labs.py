@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import anyio
 from fastapi import APIRouter, Query, Request
 from starlette.responses import FileResponse
 
 from qianka.schemas.labs import Lab, LabDates, LabFolder
-from qianka.server import labviews, publishing, uploads
+from qianka.server import dateviews, labviews, publishing, uploads
 from qianka.server.deps import CallerDep, LanguageDep, PlatformDep
-from qianka.services import access, cohorts, labs
+from qianka.services import access, cohorts, dates, labs
 
 router = APIRouter(tags=["labs"])
 
@@ -22,9 +22,9 @@ Instant = Annotated[datetime | None, Query(description="ISO 8601 with an offset"
 
 
 @router.get("/cohorts/{cohort}/labs")
-def list_labs(cohort: str, caller: CallerDep, platform: PlatformDep) -> list[Lab]:
-    """The labs of a cohort; students see those that have opened."""
-    return labviews.listed(platform, caller, cohort)
+def list_labs(cohort: str, caller: CallerDep, platform: PlatformDep, language: LanguageDep) -> list[Lab]:
+    """The labs of a cohort with the caller's own dates; students see those that have opened."""
+    return labviews.listed(platform, caller, cohort, language)
 
 
 @router.get("/cohorts/{cohort}/labs/{lab}")
@@ -33,6 +33,7 @@ def get_lab(cohort: str, lab: str, caller: CallerDep, platform: PlatformDep, lan
     row = labs.get(platform, caller, cohort, lab)
     shown = labviews.lab(platform, cohorts.get(platform, caller, cohort), row)
     shown.tries = labviews.tries(platform, caller, cohort, lab, language)
+    shown.mine = dateviews.mine(dates.mine(platform, caller, cohort, lab), language)
     if labviews.is_staff(platform, caller, row.cohort_id):
         shown.readiness = labs.readiness(platform, caller, cohort, lab)
     return shown
@@ -95,7 +96,7 @@ def publish_local_lab(
 
 @router.patch("/cohorts/{cohort}/labs/{lab}")
 def change_lab_dates(cohort: str, lab: str, body: LabDates, caller: CallerDep, platform: PlatformDep) -> Lab:
-    """Set or lift the dates of a lab; for teachers."""
-    due, opens = publishing.aware(body.due), publishing.aware(body.opens)
-    row = labs.change_dates(platform, caller, cohort, lab, due, opens)
+    """Set or lift the dates of a lab; for teachers. With a preview: PUT …/dates."""
+    given: dict[str, Any] = {name: publishing.aware(getattr(body, name)) for name in body.model_fields_set}
+    row = dates.change_dates(platform, caller, cohort, lab, **given).row
     return labviews.lab(platform, cohorts.get(platform, caller, cohort), row)

@@ -26,3 +26,4 @@ from qianka.services.dates.settle import settle_people as settle_people
 from qianka.services.dates.settle import write as write
 from qianka.services.dates.view import Mine as Mine
 from qianka.services.dates.view import mine as mine
+from qianka.services.dates.view import mine_in_all as mine_in_all

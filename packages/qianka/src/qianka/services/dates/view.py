@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from qianka.errors import Text
+from qianka.errors import NotFound, Text
 from qianka.policy.dates import Personal
 from qianka.policy.lateness import LatePolicy
 from qianka.services import access
@@ -58,8 +58,19 @@ def mine(platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str, lo
         if login is not None and login.strip().lower() != caller.login:
             access.require_staff(session, caller, cohort.id)
             person_id = access.person_for(session, caller, login).id
+        staff = access.is_staff(session, caller, cohort.id)
+        if not staff and lab.opens_at is not None and lab.opens_at > platform.now():
+            raise NotFound(Text(f"实验 {lab_slug} 还没有开放", f"the lab {lab_slug} is not open yet"), reason="no_lab")
         book = read(session, platform, cohort, [] if person_id is None else [person_id])
     return of_book(platform, book, cohort, lab, person_id)
+
+
+def mine_in_all(platform: Platform, caller: Caller, cohort_slug: str) -> dict[int, Mine]:
+    """The caller's dates of every lab in a cohort, by lab. Raises NotFound."""
+    with platform.store.reading() as session:
+        cohort = access.cohort_for(session, caller, cohort_slug)
+        book = read(session, platform, cohort, [] if caller.person_id is None else [caller.person_id])
+    return {lab.id: of_book(platform, book, cohort, lab, caller.person_id) for lab in book.labs.values()}
 
 
 def of_book(platform: Platform, book: Book, cohort: Cohort, lab: Lab, person_id: int | None) -> Mine:

@@ -89,7 +89,7 @@ def _outcome(moved: list[Move], chosen: int, graded: int) -> dict[str, Any]:
         "submissions": chosen,
         "graded": graded,
         "faults": chosen - graded,
-        "moved": len(moved),
+        "moved": sum(move.points != 0 for move in moved),
         "up": sum(move.points > 0 for move in moved),
         "down": sum(move.points < 0 for move in moved),
     }

@@ -139,6 +139,7 @@ def _lines(session: Session, platform: Platform, cohort: Cohort, moved: Sequence
                 changes=[*changes, *reasons.late(move.before, move.after)],
             )
         )
+    found = [line for line in found if line.changes or line.moved or line.before is None]
     return sorted(found, key=lambda line: (line.moved, line.login, line.lab))
 
 

@@ -124,7 +124,8 @@ def graded(
         )
         .join(Submission, Submission.id == Attempt.submission_id)
         .where(and_(Attempt.lab_id.in_(lab_ids), Attempt.state == "done", wanted))
-        .order_by(Attempt.submission_id, Attempt.number)
+        # What does not count yet comes last: once applied it is the newest of its hand-in.
+        .order_by(Attempt.submission_id, Attempt.counts.desc(), Attempt.number)
     )
     if people is not None:
         query = query.where(_of(people))
