@@ -41,6 +41,17 @@ def line_of(text: str, piece: str) -> int:
     return text[: text.index(piece)].count("\n") + 1
 
 
+@pytest.mark.parametrize("name", ["lab-tests.toml", "lab-notebook.toml"])
+def test_samples_of_labs_without_training_keep_the_schema_and_are_read(name: str) -> None:
+    text = (CONTRACTS / "samples" / name).read_text("utf-8")
+    jsonschema.Draft202012Validator(SCHEMA).validate(tomllib.loads(text))
+    lab = labfile.parse(text, Path("lab"))
+    assert (lab.train, lab.predict, lab.predictions, lab.board) == (None, None, None, None)
+    (check,) = lab.paired
+    assert name == f"lab-{check.kind}.toml"
+    assert check.peer.resources.memory == int(tomllib.loads(text)["check"][0]["memory_mb"]) << 20
+
+
 def test_the_golden_sample_is_read_as_it_is_meant() -> None:
     lab = labfile.parse(SAMPLE, Path("lab"))
     metric, time, _, style = lab.checks
