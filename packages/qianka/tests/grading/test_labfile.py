@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 from qianka.grading import labfile
+from qianka.grading.labchecks import KINDS
 from qianka.grading.metrics import METRICS
 from qianka.grading.model import MetricCheck, StyleCheck, TimeCheck
 from qianka.grading.reader import LabError
@@ -82,7 +83,7 @@ def test_schema_and_reader_know_the_same_keys() -> None:
         if keys:
             assert "there is no such key" in str(_texts(unknown, "something"))
     names = {check["properties"]["kind"]["const"] for check in SCHEMA["properties"]["check"]["items"]["oneOf"]}
-    assert names == {"metric", "time", "memory", "style"}
+    assert names == set(KINDS)
     enum = SCHEMA["properties"]["check"]["items"]["oneOf"][0]["properties"]["metric"]["enum"]
     assert set(enum) == set(METRICS)
 
