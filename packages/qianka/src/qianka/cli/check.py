@@ -21,8 +21,8 @@ IsolationOption = Annotated[
     typer.Option(
         "--isolation",
         help=t(
-            "bubblewrap；没有沙箱的机器用 none 跑自己的代码",
-            "bubblewrap; none: your own code where there is no sandbox",
+            "auto、bubblewrap、podman、docker；没有沙箱的机器用 none 跑自己的代码",
+            "auto, bubblewrap, podman, docker; none: your own code where there is no sandbox",
         ),
     ),
 ]
@@ -40,7 +40,7 @@ def check(
         str | None, typer.Option("--lab", help=t("实验代号（从平台取）或实验文件夹", "name of a lab, or its folder"))
     ] = None,
     cohort: CohortOption = None,
-    isolation: IsolationOption = "bubblewrap",
+    isolation: IsolationOption = "auto",
     json: Json = False,
 ) -> None:
     if not path.exists():

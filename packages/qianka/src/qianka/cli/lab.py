@@ -52,7 +52,7 @@ def new(
 def check(
     folders: Annotated[list[Path], typer.Argument(help=t("实验文件夹", "lab folders"))],
     sample: Annotated[list[str] | None, typer.Option("--sample", help=t("只跑这个样例", "only this sample"))] = None,
-    isolation: IsolationOption = "bubblewrap",
+    isolation: IsolationOption = "auto",
     json: Json = False,
 ) -> None:
     for folder in folders:

@@ -105,6 +105,6 @@ def start(folder: Path, isolation: str) -> Handle:
     return embedded.start(
         data_dir,
         runtime_dir=str(runtime),
-        sandbox_backend="auto" if is_contained else "none",
+        sandbox_backend=isolation,
         sandbox_minimum="degraded" if is_contained else "none",
     )

@@ -84,9 +84,11 @@ class Recorder:
 
     def _tree(self, job: Job) -> str | None:
         work = job.spec.get("work")
-        if not isinstance(work, str) or os.path.dirname(work) != str(self.platform.folders.trees):
+        if not isinstance(work, str):
             return None
-        return os.path.basename(work)
+        folder, name = os.path.split(work)
+        # Server and worker may have been told of the data directory by different paths.
+        return name if os.path.realpath(folder) == os.path.realpath(self.platform.folders.trees) else None
 
 
 def _points(path: Path) -> list[Point]:
@@ -101,14 +103,14 @@ def _last(points: list[Point]) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     for point in points:
         for name, value in point.values.items():
-            if name in found or len(found) < _MOST_NAMES:
+            if name != "seed" and (name in found or len(found) < _MOST_NAMES):
                 found[name] = value
     return found
 
 
 def _curve(points: list[Point]) -> dict[str, Any]:
     """The loss, or else the first metric that has a curve."""
-    names = ["loss", *(name for name in _last(points) if name not in ("loss", "seed"))]
+    names = ["loss", *(name for name in _last(points) if name != "loss")]
     for name in names:
         values = [(point.step, value) for point in points if (value := point.values.get(name)) is not None]
         if len(values) >= 2:
