@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from qianka.cli.common import Json
 from qianka.cli.output import t
 
 app = common.new_app("设置", "settings", group=True)
+_SECRET = re.compile(r"\b((?:ssl)?password)=[^&]*", re.IGNORECASE)
 
 
 @app.command(help=t("每项设置的值和来源", "each setting, its value and where it came from"))
@@ -36,7 +38,11 @@ def show(
 
 def hidden(key: str, value: object) -> object:
     """A value as it may be shown: the password inside of a database address is not."""
-    if key == "database.url" and "@" in str(value):
-        scheme, _, rest = str(value).partition("://")
-        return f"{scheme}://***@{rest.rpartition('@')[2]}"
-    return value
+    if key != "database.url":
+        return value
+    scheme, mark, rest = str(value).partition("://")
+    head, at, tail = rest.rpartition("@")
+    if at:
+        user, colon, _ = head.partition(":")
+        rest = f"{user}:***@{tail}" if colon else f"***@{tail}"
+    return scheme + mark + _SECRET.sub(r"\1=***", rest)

@@ -17,12 +17,12 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from qianka.cli import common, embedded, identity, output
+from qianka.cli import common, embedded, identity, output, serverprocess
 from qianka.cli.common import Json
 from qianka.cli.lock import holder
 from qianka.cli.output import t
 from qianka.clock import utc_offset
-from qianka.errors import Text
+from qianka.errors import QiankaError, Text
 from qianka.settings import Settings
 
 app = common.new_app("检查本机", "look at this machine")
@@ -61,6 +61,7 @@ def doctor(
         _cgroups,
         lambda: _disk(found),
         lambda: _port(found),
+        lambda: _database(found),
         _runtime,
         _clock,
         lambda: _user(found),
@@ -159,6 +160,28 @@ def _disk(found: Settings) -> list[Finding]:
     if free < 2 * GB:
         return [Finding("disk", "bad", text, Text("至少要 2 GB", "at least 2 GB are needed"))]
     return [Finding("disk", "warn" if free < 10 * GB else "ok", text)]
+
+
+def _database(found: Settings) -> list[Finding]:
+    if not found.database_url:
+        return [
+            Finding("database", "ok", Text("数据库：数据目录里的 SQLite", "database: SQLite in the data directory"))
+        ]
+    values = {"data.dir": found.data_dir, "database.url": found.database_url}
+    try:
+        facts = serverprocess.run("qianka.server.database", [], values, owner_of=Path(found.data_dir))
+    except QiankaError as error:
+        return [Finding("database", "bad", error.message, error.hint)]
+    what = f"PostgreSQL {facts['version']}" if facts["kind"] == "postgresql" else f"SQLite {facts['version']}"
+    text = Text(f"数据库：{what}，{facts['address']}", f"database: {what}, {facts['address']}")
+    if facts["collation"] not in ("C", "POSIX", "C.UTF-8", "C.utf8"):
+        fix = Text(
+            f"排序规则是 {facts['collation']}：系统升级后可能要重建索引；新建库时用 --locale=C",
+            f"its collation is {facts['collation']}: an upgrade of the system may call for a reindex; "
+            "create databases with --locale=C",
+        )
+        return [Finding("database", "ok", text, fix)]
+    return [Finding("database", "ok", text)]
 
 
 def _port(found: Settings) -> list[Finding]:

@@ -76,6 +76,7 @@ GROUPS = (
             ),
             "runtime": _c("runtime", "建立学生运行环境", "build the student runtime"),
             "data": _c("data", "数据集", "data sets"),
+            "backup": _c("backup", "备份：做、检查、恢复", "backups: create, verify, restore"),
             "config": _c("config", "每项设置的值和来源", "each setting and where it came from"),
             "version": _c("version", "版本", "version"),
         },

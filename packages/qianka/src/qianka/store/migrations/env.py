@@ -7,6 +7,7 @@ from typing import Any, Literal
 from alembic import context
 from qianka.store.tables import Base
 from qianka.store.types import Instant, Prose
+from sqlalchemy.sql.elements import False_, True_
 
 
 def render_item(kind: str, item: Any, _: Any) -> str | Literal[False]:
@@ -15,6 +16,8 @@ def render_item(kind: str, item: Any, _: Any) -> str | Literal[False]:
         return "sa.DateTime()"
     if kind == "type" and isinstance(item, Prose):
         return "sa.String()"
+    if kind == "server_default" and item is not None and isinstance(getattr(item, "arg", None), True_ | False_):
+        return f"sa.{item.arg.__visit_name__}()"  # as SQLite writes it, PostgreSQL would take it for a number
     return False
 
 
