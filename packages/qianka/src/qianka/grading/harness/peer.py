@@ -10,6 +10,8 @@ one answer. Both directions are bounded, so that neither end can fill the memory
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
 import os
 import select
 import signal
@@ -34,8 +36,8 @@ class Child:
     """The process of the student's code: its pipes and what waits to be written to it."""
 
     def __init__(self, options: dict[str, Any], closing: int) -> None:
-        to_child, self.to = os.pipe()
-        self.back, from_child = os.pipe()
+        to_child, self.to = _pipe()
+        self.back, from_child = _pipe()
         self.pid = os.fork()
         if self.pid == 0:
             _become(options, to_child, from_child, (self.to, self.back, closing))
@@ -195,6 +197,14 @@ class Relay:
             return
         except OSError:
             self._outgoing.clear()  # nobody reads any more; the next look sees the end
+
+
+def _pipe() -> tuple[int, int]:
+    """A pipe with room for a long message, where the system grants it: each refill costs two turns of the scheduler."""
+    reading, writing = os.pipe()
+    with contextlib.suppress(OSError, AttributeError):  # another system, or a user with many pipes already
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, HIGH)
+    return reading, writing
 
 
 def _become(options: dict[str, Any], reading: int, writing: int, others: tuple[int, ...]) -> None:

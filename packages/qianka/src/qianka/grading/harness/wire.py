@@ -23,6 +23,10 @@ KINDS_OF_NUMBERS = "biufc"
 """kinds of array that cross: truth values, integers, floats, complex numbers"""
 
 
+_PLAIN = {type(None), bool, int, float, str}
+_NESTED = {list, dict}
+
+
 class Nonsense(Exception):
     """A line that is no message, or one that breaks a bound; the message says which."""
 
@@ -79,7 +83,7 @@ def encode(value: Any, keep: Any = None, depth: int = 0) -> Any:
         return {"$": "object", "type": value.type_name, "ref": value.ref}
     below = depth + 1
     if isinstance(value, list):
-        return [encode(item, keep, below) for item in value]
+        return list(value) if _is_plain(value) else [encode(item, keep, below) for item in value]
     if isinstance(value, (tuple, set, frozenset)):
         kind = "tuple" if isinstance(value, tuple) else "set"
         return {"$": kind, "items": [encode(item, keep, below) for item in value]}
@@ -100,7 +104,7 @@ def decode(value: Any, depth: int = 0) -> Any:
     if depth > DEEPEST:
         raise Nonsense(f"nested deeper than {DEEPEST}")
     if isinstance(value, list):
-        return [decode(item, depth + 1) for item in value]
+        return [decode(item, depth + 1) for item in value] if _NESTED & set(map(type, value)) else value
     if not isinstance(value, dict):
         return value
     if "$" not in value:
@@ -109,6 +113,16 @@ def decode(value: Any, depth: int = 0) -> Any:
         return _decode_tagged(value, depth + 1)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise Nonsense(f"a value that is not as it should be: {type(error).__name__}") from None
+
+
+def _is_plain(items: list[Any]) -> bool:
+    """Whether JSON has a word for every one of `items`: long lists of numbers need no closer look."""
+    kinds = set(map(type, items))
+    return kinds <= _PLAIN and (float not in kinds or all(map(math.isfinite, filter(_is_float, items))))
+
+
+def _is_float(item: Any) -> bool:
+    return type(item) is float
 
 
 def _encode_object(value: Any, keep: Any) -> Any:
