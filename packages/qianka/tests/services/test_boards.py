@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from qianka.domain.people import Role
 from qianka.errors import NotFound
-from qianka.services import boards, labs
+from qianka.services import boards, labs, versions
 from qianka.services.platform import Caller, Platform
 from qianka.store.tables import Cohort, Enrollment, Lab, Person
 from qianka.testing import (

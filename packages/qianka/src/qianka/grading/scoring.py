@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from array import array
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from operator import sub
 
 from qianka.grading.metrics import METRICS
 
@@ -46,6 +47,17 @@ def score(metric: str, truth: Sequence[str] | Sequence[float], guesses: Sequence
     if METRICS[metric].column == "label":
         return _score_labels(metric, [str(one) for one in truth], [str(one) for one in guesses])
     return _score_values(metric, [float(one) for one in truth], [float(one) for one in guesses])
+
+
+def score_and_losses(
+    metric: str, truth: Sequence[str] | Sequence[float], guesses: Sequence[str] | Sequence[float]
+) -> tuple[float, array[float]]:
+    """`score` and `losses` of the same rows, the work that both need done once. Raises Undefined, KeyError."""
+    found = losses(metric, truth, guesses)
+    if METRICS[metric].column == "label" or metric == "roc_auc":
+        return score(metric, truth, guesses), found
+    check_answers(metric, [float(one) for one in truth])
+    return _of_mean(metric, found), found
 
 
 def losses(
@@ -189,10 +201,14 @@ _FINISH: dict[str, Callable[[float, int, int, int], float]] = {
 def _score_values(metric: str, truth: Values, guesses: Values) -> float:
     check_answers(metric, truth)
     if metric == "roc_auc":
-        positives, negatives, ranks = _ranks(truth, guesses)
-        below = sum(ranks[i] for i in positives) - len(positives) * (len(positives) + 1) / 2
-        return below / (len(positives) * len(negatives))
-    mean = _sum(_value_losses(metric, truth, guesses)) / len(truth)
+        positives, _ = _placements(truth, guesses)
+        return math.fsum(share for _, share in positives) / len(positives)
+    return _of_mean(metric, _value_losses(metric, truth, guesses))
+
+
+def _of_mean(metric: str, values: Sequence[float]) -> float:
+    """The metric from the losses of which it is the mean, or made of the mean."""
+    mean = _sum(values) / len(values)
     if metric == "r2":
         return 1 - mean
     return math.sqrt(mean) if metric == "root_mean_squared_error" else mean
@@ -200,13 +216,13 @@ def _score_values(metric: str, truth: Values, guesses: Values) -> float:
 
 def _value_losses(metric: str, truth: Values, guesses: Values) -> list[float]:
     if metric == "log_loss":
-        kept = [min(max(guess, _SMALLEST), 1 - _SMALLEST) for guess in guesses]
-        return [-math.log(guess if true == 1 else 1 - guess) for true, guess in zip(truth, kept, strict=True)]
+        return [_surprise(guess if true == 1 else 1 - guess) for true, guess in zip(truth, guesses, strict=True)]
     if metric == "mean_absolute_error":
         return [abs(true - guess) for true, guess in zip(truth, guesses, strict=True)]
     if metric == "roc_auc":
         return _auc_losses(truth, guesses)
-    squares = [(true - guess) * (true - guess) for true, guess in zip(truth, guesses, strict=True)]
+    errors = map(sub, truth, guesses)
+    squares = [error * error for error in errors]
     if metric == "r2":
         mean = math.fsum(truth) / len(truth)
         variance = math.fsum((true - mean) * (true - mean) for true in truth) / len(truth)
@@ -214,41 +230,40 @@ def _value_losses(metric: str, truth: Values, guesses: Values) -> list[float]:
     return squares
 
 
-def _sum(values: list[float]) -> float:
+def _surprise(chance: float) -> float:
+    if chance < _SMALLEST:
+        return -math.log(_SMALLEST)
+    return -math.log(chance if chance < 1 - _SMALLEST else 1 - _SMALLEST)
+
+
+def _sum(values: Sequence[float]) -> float:
     try:
         return math.fsum(values)
     except OverflowError:  # huge, though each is finite
         return math.inf
 
 
-def _ranks(truth: Values, guesses: Values) -> tuple[list[int], list[int], list[float]]:
-    """Rows of each class, and every row's rank from 1, the mean of its ties."""
+_Placed = list[tuple[int, float]]
+
+
+def _placements(truth: Values, guesses: Values) -> tuple[_Placed, _Placed]:
+    """For each row of a class (place, share of the other class on the right side of it); ties count half."""
     positives = [i for i, true in enumerate(truth) if true == 1]
     negatives = [i for i, true in enumerate(truth) if true != 1]
-    return positives, negatives, _mean_ranks(guesses)
-
-
-def _mean_ranks(values: Values) -> list[float]:
-    ranks = [0.0] * len(values)
-    begun = 0
-    for _, tied in groupby(sorted(range(len(values)), key=values.__getitem__), key=values.__getitem__):
-        rows = list(tied)
-        for row in rows:
-            ranks[row] = begun + (len(rows) + 1) / 2
-        begun += len(rows)
-    return ranks
+    above, below = sorted(guesses[i] for i in positives), sorted(guesses[i] for i in negatives)
+    m, n = 2 * len(above), 2 * len(below)
+    higher = [(i, (bisect_left(below, guesses[i]) + bisect_right(below, guesses[i])) / n) for i in positives]
+    lower = [(i, 1 - (bisect_left(above, guesses[i]) + bisect_right(above, guesses[i])) / m) for i in negatives]
+    return higher, lower
 
 
 def _auc_losses(truth: Values, guesses: Values) -> list[float]:
     """Negative influence of each row: how its placement among the other class differs from the mean placement."""
-    positives, negatives, ranks = _ranks(truth, guesses)
-    m, n, rows = len(positives), len(negatives), len(truth)
-    found = [0.0] * rows
-    own = dict(zip(positives, _mean_ranks([guesses[i] for i in positives]), strict=True))
-    own |= dict(zip(negatives, _mean_ranks([guesses[i] for i in negatives]), strict=True))
-    auc = (sum(ranks[i] for i in positives) - m * (m + 1) / 2) / (m * n)
-    for i in positives:
-        found[i] = -(auc + rows / m * ((ranks[i] - own[i]) / n - auc))
-    for i in negatives:
-        found[i] = -(auc + rows / n * (1 - (ranks[i] - own[i]) / m - auc))
+    positives, negatives = _placements(truth, guesses)
+    found = [0.0] * len(truth)
+    auc = math.fsum(share for _, share in positives) / len(positives)
+    for placed in (positives, negatives):
+        weight = len(truth) / len(placed)
+        for row, share in placed:
+            found[row] = -(auc + weight * (share - auc))
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qianka.errors import Language
 from qianka.schemas.boards import Board, Entry
-from qianka.services import boards, labs
+from qianka.services import boards
 from qianka.services.platform import Caller, Platform
 
 
@@ -17,7 +17,7 @@ def board(
     return Board(
         cohort=cohort,
         lab=found.lab,
-        lab_id=labs.get(platform, caller, cohort, lab).id,
+        lab_id=found.lab_id,
         title=found.title_en or found.title if language == "en" else found.title,
         metric=found.metric,
         higher_is_better=found.higher_is_better,

@@ -38,16 +38,19 @@ def ranking(
         private=found.is_private,
         entries=[Entry.model_validate(row) for row in found.rows[:limit]],
         total=len(found.rows),
-        allowance=allowance(platform, caller, cohort, name, language),
+        allowance=None if found.allowance is None else _allowance(found.allowance, language),
     )
 
 
 def allowance(platform: Platform, caller: Caller, cohort: str, name: str, language: Language) -> Allowance | None:
     """What the caller may still enter; None for who enters nothing (suspended, the platform)."""
     try:
-        found = boards.allowance_now(platform, caller, cohort, name)
+        return _allowance(boards.allowance_now(platform, caller, cohort, name), language)
     except Forbidden:
         return None
+
+
+def _allowance(found: boards.Allowance, language: Language) -> Allowance:
     return Allowance(
         left=found.left,
         a_day=found.day.limit,

@@ -48,6 +48,7 @@ class Board:
     """A board as one caller sees it; students without any ended attempt are not on it."""
 
     lab: str
+    lab_id: int
     title: str
     title_en: str
     metric: str
@@ -70,11 +71,28 @@ class Counted(NamedTuple):
     person: int
     group: int | None
     score: float | None
-    points: float | None
+
+
+class Best(NamedTuple):
+    """The attempt that ranks for an owner."""
+
+    score: float | None
     at: datetime
+    points: float | None
 
 
-_kept: WeakKeyDictionary[Store, dict[int, tuple[tuple[int, int], list[Counted]]]] = WeakKeyDictionary()
+class Made(NamedTuple):
+    """What is kept of a board: the best of each owner, whoever may stand there, until an event tells of a change."""
+
+    version: tuple[int, int]
+    rule: tuple[str, int, bool]
+    unit: str | None
+    best: dict[str, Best]
+
+
+_Key = tuple[int, bool]
+_kept: WeakKeyDictionary[Store, dict[_Key, Made]] = WeakKeyDictionary()
+_UNCOUNTED = frozenset(verdict.value for verdict in UNCOUNTED)
 
 
 def board(platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str) -> Board:
@@ -100,22 +118,21 @@ def _made(platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str, *
         lab = access.lab_for(session, caller, cohort, lab_slug)
         rule, size = _rule(platform, cohort, lab)
         is_staff = access.is_staff(session, caller, cohort.id)
-        names = named(session, caller, cohort, lab.slug, grouped=size > 1)
-        counted = _counted(platform.store, session, lab.id)
-        unit, digits = None, rule.digits
-        if by_efficiency:
-            unit, counted = _per_minute(session, lab.id, counted, rule.rule)
-            digits = max(rule.digits, 4)
-    best = _best_of_each(counted, names, rule.rule, digits, grouped=size > 1)
+        names = named(session, caller, cohort, lab.slug, grouped=size > 1, is_staff=is_staff)
+        digits = max(rule.digits, 4) if by_efficiency else rule.digits
+        wanted = (rule.metric, digits, size > 1)
+        made = _best(platform.store, session, lab.id, wanted, by_efficiency=by_efficiency)
+    best = {owner: one for owner, one in made.best.items() if owner in names}
     return Board(
         lab=lab.slug,
+        lab_id=lab.id,
         title=lab.title,
         title_en=lab.title_en,
         metric=rule.metric,
         higher_is_better=rule.rule.higher_is_better,
         digits=digits,
         rows=_rows(best, names, rule.rule, digits, is_staff=is_staff),
-        unit=unit,
+        unit=made.unit,
     )
 
 
@@ -134,25 +151,32 @@ def _rule(platform: Platform, cohort: Cohort, lab: Lab) -> tuple[BoardRule, int]
     return rules.board, rules.handin.group
 
 
-def _counted(store: Store, session: Session, lab_id: int) -> list[Counted]:
-    """The newest attempt that counts of each hand-in, in the order of handing in.
-
-    Kept until an event tells of a change; the version is read in the same snapshot as the rows.
-    """
-    version = repo.version(session, f"board:{lab_id}")
+def _best(store: Store, session: Session, lab_id: int, rule: tuple[str, int, bool], *, by_efficiency: bool) -> Made:
+    """The best of each owner; made anew when an event has told of a change since, or the rule is another."""
+    version = repo.version(session, f"board:{lab_id}")  # before the rows: what comes between is seen next time
     kept = _kept.setdefault(store, {})
-    found = kept.get(lab_id)
-    if found is not None and found[0] == version and version[1] > 0:
-        return found[1]
+    found = kept.get((lab_id, by_efficiency))
+    if found is not None and found.version == version and found.rule == rule and version[1] > 0:
+        return found
+    metric, digits, grouped = METRICS[rule[0]], rule[1], rule[2]
+    counted, unit = _counted(session, lab_id), None
+    if by_efficiency:
+        unit, counted = _per_minute(session, lab_id, counted, metric)
+    best = _best_of_each(counted, metric, digits, grouped=grouped)
+    told = repo.told_of_attempts(session, [one.attempt for one in best.values()])
+    made = Made(version, rule, unit, {owner: Best(one.score, *told[one.attempt]) for owner, one in best.items()})
+    kept[lab_id, by_efficiency] = made
+    return made
+
+
+def _counted(session: Session, lab_id: int) -> list[Counted]:
+    """The newest attempt that counts of each hand-in, in the order of handing in."""
     newest: dict[str, Counted] = {}
-    for row in repo.ended_in_lab(session, lab_id):
-        if row.verdict is None or Verdict(row.verdict) in UNCOUNTED:
-            continue
-        score = row.score if row.verdict == Verdict.ACCEPTED.value else None
-        newest[row.submission_id] = Counted(row.id, row.person_id, row.group_id, score, row.points, row.submitted_at)
-    counted = list(newest.values())
-    kept[lab_id] = version, counted
-    return counted
+    accepted = Verdict.ACCEPTED.value
+    for attempt, submission, verdict, score, person, group in repo.ended_in_lab(session, lab_id):
+        if verdict is not None and verdict not in _UNCOUNTED:
+            newest[submission] = Counted(attempt, person, group, score if verdict == accepted else None)
+    return list(newest.values())
 
 
 def _per_minute(session: Session, lab_id: int, counted: Sequence[Counted], metric: Metric) -> tuple[str, list[Counted]]:
@@ -169,28 +193,27 @@ def _per_minute(session: Session, lab_id: int, counted: Sequence[Counted], metri
     return ("gpu_minute" if has_cards else "cpu_minute"), found
 
 
-def _best_of_each(
-    counted: Sequence[Counted], names: dict[str, Named], metric: Metric, digits: int, *, grouped: bool
-) -> dict[str, Counted]:
+def _best_of_each(counted: Sequence[Counted], metric: Metric, digits: int, *, grouped: bool) -> dict[str, Counted]:
     """The attempt that ranks for each owner: better as shown, else the earlier one."""
-    best: dict[str, Counted] = {}
+    best: dict[tuple[int, int | None], Counted] = {}
     for one in counted:  # in the order of handing in
-        owner = owner_of(one.person, one.group if grouped else None)
-        if owner in names and (owner not in best or _beats(one, best[owner], metric, digits)):
+        owner = (one.person, None) if not grouped or one.group is None else (0, one.group)
+        known = best.get(owner)
+        if known is None or _beats(one.score, known.score, metric, digits):
             best[owner] = one
-    return best
+    return {owner_of(person, group): one for (person, group), one in best.items()}
 
 
-def _beats(one: Counted, known: Counted, metric: Metric, digits: int) -> bool:
-    mine, theirs = shown(one.score, digits), shown(known.score, digits)
-    if mine is None:
+def _beats(mine: float | None, theirs: float | None, metric: Metric, digits: int) -> bool:
+    if mine is None or (theirs is not None and not metric.better(mine, theirs)):
+        return False  # what is shown as better is better: the texts are made for few
+    mine_shown, theirs_shown = shown(mine, digits), shown(theirs, digits)
+    if mine_shown is None:
         return False
-    return theirs is None or metric.better(float(mine), float(theirs))
+    return theirs_shown is None or metric.better(float(mine_shown), float(theirs_shown))
 
 
-def _rows(
-    best: dict[str, Counted], names: dict[str, Named], metric: Metric, digits: int, *, is_staff: bool
-) -> list[Row]:
+def _rows(best: dict[str, Best], names: dict[str, Named], metric: Metric, digits: int, *, is_staff: bool) -> list[Row]:
     owners = sorted(best)
     entries = [Entry(person=i, score=best[owner].score, at=best[owner].at) for i, owner in enumerate(owners)]
     ranked = rank(entries, metric, digits)

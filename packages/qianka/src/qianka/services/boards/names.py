@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from qianka.services import access
 from qianka.services.platform import Caller
 from qianka.store.repos import boards as repo
 from qianka.store.repos import groups
@@ -26,14 +25,15 @@ class Named:
     is_mine: bool
 
 
-def named(session: Session, caller: Caller, cohort: Cohort, slug: str, *, grouped: bool) -> dict[str, Named]:
+def named(
+    session: Session, caller: Caller, cohort: Cohort, slug: str, *, grouped: bool, is_staff: bool
+) -> dict[str, Named]:
     """Everybody who may stand on the board of `slug`, by owner, under the name that the caller may see.
 
     That is the alias, unless the caller is staff, it is the caller's own, or the person (every member of a
     group) chose to show their name. Students who are suspended, and those who are in a group where groups
     enter, do not stand there by themselves.
     """
-    is_staff = access.is_staff(session, caller, cohort.id)
     people = {row.id: row for row in repo.class_names(session, cohort.id)}
     in_group = groups.groups_for(session, cohort.id, slug) if grouped else {}
     found = {

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from qianka.errors import Forbidden, Text
+from sqlalchemy.orm import Session
+
+from qianka.errors import Conflict, Forbidden, Text
 from qianka.grading.ranking import Entry, rank, top_share
 from qianka.services import access
+from qianka.services.boards.allowance import Allowance, allowance_of
+from qianka.services.boards.entering import door_at
 from qianka.services.boards.lab import Row
 from qianka.services.boards.loading import FINAL, Opened, opened
 from qianka.services.boards.names import named
@@ -24,6 +28,8 @@ class Ranking:
     phase: str
     is_private: bool
     rows: list[Row]
+    allowance: Allowance | None
+    """what the caller may still enter; None for who enters nothing (suspended, the platform)"""
 
 
 def ranking(
@@ -39,9 +45,11 @@ def ranking(
         board = opened(session, caller, cohort_slug, board_slug)
         phase = board.phase(now)
         is_private = phase == FINAL if private is None else private
-        if is_private and phase != FINAL and not access.is_staff(session, caller, board.cohort.id):
+        is_staff = access.is_staff(session, caller, board.cohort.id)
+        if is_private and phase != FINAL and not is_staff:
             raise _hidden(board)
-        names = named(session, caller, board.cohort, board.row.slug, grouped=board.rules.group > 1)
+        left = _allowance(session, caller, board, now, is_staff=is_staff)
+        names = named(session, caller, board.cohort, board.row.slug, grouped=board.rules.group > 1, is_staff=is_staff)
         standings = [row for row in repo.standings(session, board.row.id) if row.owner in names]
     standings.sort(key=lambda row: str(row.owner))
     entries = [
@@ -69,7 +77,15 @@ def ranking(
                 entries=standing.entries,
             )
         )
-    return Ranking(board, phase, is_private, rows)
+    return Ranking(board, phase, is_private, rows, left)
+
+
+def _allowance(session: Session, caller: Caller, board: Opened, now: datetime, *, is_staff: bool) -> Allowance | None:
+    try:
+        door = door_at(session, caller, board, is_staff=is_staff)
+    except (Forbidden, Conflict):
+        return None
+    return allowance_of(session, board, door.person.id, door.group_id, now, is_staff=is_staff)
 
 
 def list_boards(platform: Platform, caller: Caller, cohort_slug: str) -> list[tuple[Opened, str]]:

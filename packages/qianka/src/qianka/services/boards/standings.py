@@ -43,8 +43,10 @@ def score(found: Sequence[Any], answers: Answers, metric: str, *, with_losses: b
     """Score predictions. Raises scoring.Undefined, ArithmeticError."""
     public = answers.part(answers.truth, answers.public), answers.part(found, answers.public)
     private = answers.part(answers.truth, answers.private), answers.part(found, answers.private)
-    losses = scoring.losses(metric, *public) if with_losses else ()
-    return Scores(scoring.score(metric, *public), scoring.score(metric, *private), losses)
+    if not with_losses:
+        return Scores(scoring.score(metric, *public), scoring.score(metric, *private), ())
+    value, losses = scoring.score_and_losses(metric, *public)
+    return Scores(value, scoring.score(metric, *private), losses)
 
 
 def best(entries: Sequence[tuple[str, float | None, datetime]], metric: Metric, digits: int) -> Best | None:

@@ -26,6 +26,7 @@ from qianka.store.tables import (
 )
 
 SCORED = "scored"
+_CHUNK = 500
 
 
 def of_cohort(session: Session, cohort_id: int) -> list[Board]:
@@ -169,23 +170,37 @@ def version(session: Session, topic: str) -> tuple[int, int]:
 
 
 def ended_in_lab(session: Session, lab_id: int) -> Sequence[Any]:
-    """Ended attempts of a lab, in the order of handing in: the columns that its board is made from."""
+    """Ended attempts of a lab, in the order of handing in: what its board is made from, and no more.
+
+    (attempt id, submission id, verdict, score, person id, group id), thousands of rows.
+    """
     query = (
         select(
             Attempt.id,
             Attempt.submission_id,
             Attempt.verdict,
             Attempt.score,
-            Attempt.points,
             Submission.person_id,
             Submission.group_id,
-            Submission.submitted_at,
         )
         .join(Submission, Submission.id == Attempt.submission_id)
         .where(Attempt.lab_id == lab_id, Attempt.state == "done")
         .order_by(Submission.submitted_at, Submission.id, Attempt.number)
     )
     return session.execute(query).all()
+
+
+def told_of_attempts(session: Session, attempt_ids: Sequence[str]) -> dict[str, tuple[datetime, float | None]]:
+    """When each attempt was handed in, and its points."""
+    found: dict[str, tuple[datetime, float | None]] = {}
+    for start in range(0, len(attempt_ids), _CHUNK):
+        query = (
+            select(Attempt.id, Submission.submitted_at, Attempt.points)
+            .join(Submission, Submission.id == Attempt.submission_id)
+            .where(Attempt.id.in_(attempt_ids[start : start + _CHUNK]))
+        )
+        found.update((attempt, (at, points)) for attempt, at, points in session.execute(query))
+    return found
 
 
 def used_in_lab(session: Session, lab_id: int) -> Sequence[Any]:
