@@ -93,10 +93,11 @@ def read_file(path: str, max_bytes: int = MAX_BYTES) -> Notebook:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         raise Unreadable("missing") from None
+    facts = os.fstat(handle)
+    if not stat.S_ISREG(facts.st_mode):
+        os.close(handle)
+        raise Unreadable("missing")
     with open(handle, "rb") as file:
-        facts = os.fstat(handle)
-        if not stat.S_ISREG(facts.st_mode):
-            raise Unreadable("missing")
         if facts.st_size > max_bytes:
             raise Unreadable("too_big", detail=str(facts.st_size))
         return read(file.read(max_bytes + 1), max_bytes)
@@ -184,7 +185,8 @@ def _parse(text: str, notes: list[Note]) -> object:
         # The last of two equal keys counts, as in Jupyter itself.
         value = json.loads(text.lstrip("\ufeff"), object_pairs_hook=pairs, parse_constant=constant, parse_int=number)
     except json.JSONDecodeError as error:
-        is_cut = error.pos >= len(text.rstrip()) - 1 or "Unterminated" in error.msg
+        whole = text.rstrip()
+        is_cut = error.pos >= len(whole) or "Unterminated" in error.msg or not whole.endswith("}")
         raise Unreadable("truncated" if is_cut else "not_json", line=error.lineno) from None
     except RecursionError:
         raise Unreadable("too_deep") from None
