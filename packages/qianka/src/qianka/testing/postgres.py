@@ -45,8 +45,10 @@ def programs() -> Path | None:
 class PostgresServer:
     """One server in `folder`; `start` and `stop` may alternate, as in a test of a restart."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **parameters: str) -> None:
+        """`parameters`: of the server's own, such as fsync="on", instead of those for speed."""
         self.folder = folder
+        self._parameters = {**_FAST, **parameters}
         self.data = folder / "data"
         bin_folder = programs()
         if bin_folder is None:
@@ -69,7 +71,7 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start, and return when it answers. It is nobody's child: `stop` works from any process."""
-        options = " ".join(f"-c {name}={value or chr(39) * 2}" for name, value in _FAST.items())
+        options = " ".join(f"-c {name}={value or chr(39) * 2}" for name, value in self._parameters.items())
         command: list[str | Path] = [self._bin / "pg_ctl", "-D", self.data, "-l", self.folder / "log", "-w", "-t", "60"]
         done = subprocess.run(
             [*command, "-o", f"-k {self.folder} {options}", "start"],
