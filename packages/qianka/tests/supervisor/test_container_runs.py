@@ -203,3 +203,32 @@ def test_auto_runs_by_what_the_self_test_found(place: Direct) -> None:
         job(f"j-{next(NUMBERS)}", [PYTHON, "-c", "print(open('/proc/1/comm').read())"], isolation=isolation)
     )
     assert ended.stdout.strip() == "python3"
+
+
+JOINED = "import os, socket\nline = socket.socket(fileno=int(os.environ['QIANKA_SOCKET']))\n"
+
+
+def test_two_containers_of_one_run_talk_and_each_has_its_own_figures(place: Direct, podman: engine.Engine) -> None:
+    ours = JOINED + "line.sendall(b'question')\nopen('answer', 'wb').write(line.recv(100))\n"
+    theirs = JOINED + "line.recv(100)\nopen('left', 'w')\nprint('theirs', flush=True)\nline.sendall(b'42')\n"
+    ended = run(place, "podman", ours, peer={"argv": [PYTHON, "-c", theirs], "resources": {"memory": 256 * MIB}})
+    peer = ended.result["peer"]
+    assert (ended.result["state"], ended.result["isolation"]) == ("COMPLETED", "full"), ended.result
+    assert (peer["state"], (ended.out / "answer").read_bytes()) == ("COMPLETED", b"42")
+    assert [path.name for path in ended.out.iterdir()] == ["answer"]
+    assert jobdir.read_log(ended.directory, 1, "peer.stdout")[0] == "theirs\n"
+    assert command.containers(podman, reap.label_of(str(place.data / "jobs"))) == []
+
+
+def test_a_container_without_memory_is_the_peers_own_end(launched: Launched) -> None:
+    ours = JOINED + "\ntry:\n    line.recv(1)\nexcept OSError:\n    pass\n"
+    theirs = "x = bytearray()\nwhile True: x.extend(bytes(1 << 20))"
+    spec = job(
+        "j-podman-paired",
+        [PYTHON, "-c", ours],
+        isolation={"backend": "podman", "minimum": "degraded"},
+        peer={"argv": [PYTHON, "-c", theirs], "resources": {"memory": 64 * MIB}},
+    )
+    result = launched.run(spec).result
+    assert (result["state"], result["peer"]["state"]) == ("COMPLETED", "OUT_OF_MEMORY"), result
+    assert result["peer"]["reason"]["code"] == "out_of_memory"

@@ -6,12 +6,12 @@ import select
 import time
 
 from qianka.jobdir.codec import FormatError, dumps, loads
-from qianka.jobdir.files import write_all
 from qianka.sandbox import bounds
 from qianka.sandbox.cgroup import kill_all
 from qianka.sandbox.container import command, group, reap
 from qianka.sandbox.container.engine import Engine, EngineError
 from qianka.sandbox.processes import descendants
+from qianka.supervisor.handing import send
 from qianka.supervisor.meter import Meter
 from qianka.supervisor.plan import Plan, Unfit
 from qianka.supervisor.watch import Watch
@@ -36,6 +36,12 @@ class ContainerPlan(Plan):
     """socket on which the container's first process reports"""
     begin: dict[str, Any]
     """what it is told to do"""
+    handed: int | None = None
+    """a descriptor for the command, sent along with the word to begin"""
+
+    def hand_over(self, descriptor: int) -> None:
+        """An engine's own process could not hand it on: it goes over the line to the container's first process."""
+        self.handed = descriptor
 
 
 class ContainerWatch(Watch):
@@ -69,7 +75,7 @@ class ContainerWatch(Watch):
         line.setblocking(True)
         limits = bounds.limits(self.job, grouped=self._group is not None, cards=bool(self.plan.setup.devices))
         try:
-            write_all(self.plan.status, (dumps({**self.plan.begin, "bounds": limits}) + "\n").encode())
+            send(line, (dumps({**self.plan.begin, "bounds": limits}) + "\n").encode(), self.plan.handed)
         except OSError:
             return  # it is gone already; its end tells why
         finally:

@@ -27,8 +27,6 @@ def container_plan(
 ) -> ContainerPlan:
     """How the run is started; `known`: the report of the self-test. Raises Unfit."""
     name = job["isolation"]["backend"]
-    if job.get("peer") is not None:
-        raise Unfit("two sandboxes of one run need bubblewrap: install it (apt-get install bubblewrap)")
     if name == "docker" and options.stage is not None:
         raise Unfit(
             "Docker's daemon does not see what the launcher mounts: as root use Podman (sandbox.backend = podman)"
@@ -38,13 +36,15 @@ def container_plan(
             found = engine.known(known, name, str(job["isolation"].get("socket") or ""))
     except engine.EngineError as error:
         raise Unfit(str(error)) from error
-    uid = options.uid if options.uid is not None else spare_uid(rights)
+    uid = options.uid if options.uid is not None else spare_uid(rights, peer=options.out is not None)
     volume = _volume(job, options, rights)
     plan = ContainerPlan(Start(found.path, [], {}), volume)
     plan.engine = found
     plan.listening, line = _listen(options, rights)
     label = reap.label_of(os.path.dirname(options.directory))
-    setup = command.Setup(reap.name_of(job["job"], options.directory, options.run), label, line)
+    setup = command.Setup(
+        reap.name_of(job["job"], options.directory, options.run, options.out is not None), label, line
+    )
     plan.setup = setup
     _fill(setup, job, fence, options, uid)
     if volume.kind == "staged" and uid is not None:
@@ -129,7 +129,7 @@ def _volume(job: dict[str, Any], options: Options, rights: Rights) -> Volume:
     kind = "folder"
     if job["volume"] == "tmpfs":
         kind = "staged" if options.stage else "inside"
-    return Volume(options.directory, kind, job["limits"], rights)
+    return Volume(options.directory, kind, job["limits"], rights, options.out)
 
 
 def _listen(options: Options, rights: Rights) -> tuple[Any, str]:
@@ -137,15 +137,16 @@ def _listen(options: Options, rights: Rights) -> tuple[Any, str]:
     import socket
 
     folder = options.stage or os.path.join(options.directory, "runs", str(options.run))
+    name = _LINE if options.out is None or options.stage else f"peer-{_LINE}"
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     with rights.root:
         place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             # A path of any length: the address itself holds no more than 107 bytes.
-            listening.bind(f"/proc/self/fd/{place}/{_LINE}")
+            listening.bind(f"/proc/self/fd/{place}/{name}")
             # The run's own user must reach it; the folder it lies in is closed to everybody else.
-            os.chmod(_LINE, 0o666, dir_fd=place)  # noqa: S103
+            os.chmod(name, 0o666, dir_fd=place)  # noqa: S103
         finally:
             os.close(place)
     listening.listen(1)
-    return listening, os.path.join(folder, _LINE)
+    return listening, os.path.join(folder, name)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 KILL, TERM = 9, 15
 _CHUNK = 1 << 16
+_STUBBORN = 10.0
+"""seconds after which the process that we started is ended itself"""
 
 
 class Watch:
@@ -87,6 +89,9 @@ class Watch:
             self.closed = True
             if time.monotonic() >= until:
                 self.kill()
+            if time.monotonic() >= until + _STUBBORN:
+                # An engine's own process may outlive its container.
+                kill_all([self.child.pid])
             for descriptor, _ in poller.poll(20):
                 if not self.hear(descriptor):
                     poller.unregister(descriptor)

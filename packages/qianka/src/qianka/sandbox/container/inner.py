@@ -13,16 +13,22 @@ UNABLE = 125
 """exit status: it never came to the command"""
 
 PROGRAM = r"""
-import ctypes, json, os, resource, select, signal, socket, sys
+import array, ctypes, json, os, resource, select, signal, socket, sys
 line = socket.socket(socket.AF_UNIX)
 line.connect(sys.argv[1])
-told = b""
+told, given = b"", array.array("i")
 while not told.endswith(b"\n"):
-    part = line.recv(65536)
+    part, extra, _, _ = line.recvmsg(65536, socket.CMSG_LEN(given.itemsize))
     if not part:
         os._exit(125)
     told += part
+    for level, kind, data in extra:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            given.frombytes(data[: len(data) - len(data) % given.itemsize])
 what = json.loads(told.decode())
+if given:
+    # The end of a socket that joins two sandboxes of one run.
+    what["environment"]["QIANKA_SOCKET"] = str(given[0])
 # Neither traced nor read by the command, which runs as the same user.
 ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
 if what["cores"]:
@@ -37,6 +43,8 @@ child = os.fork()
 if child == 0:
     try:
         os.setsid()
+        for number in given:
+            os.set_inheritable(number, True)
         for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
         for name, value in what["bounds"].items():
@@ -59,6 +67,8 @@ if child == 0:
     finally:
         os._exit(127)
 os.close(trouble)
+for number in given:
+    os.close(number)
 if os.read(fault, 1):
     os._exit(127)
 poller = select.poll()

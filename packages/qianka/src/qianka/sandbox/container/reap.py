@@ -20,9 +20,9 @@ def label_of(jobs: str) -> str:
     return f"{stat.st_dev:x}-{stat.st_ino:x}"
 
 
-def name_of(job: str, directory: str, run: int) -> str:
-    """The name of one run's container: two platforms on one machine may use one job id."""
-    return f"{PREFIX}{job}-{os.stat(directory).st_ino:x}-{run}"
+def name_of(job: str, directory: str, run: int, peer: bool = False) -> str:
+    """The name of one run's container: two platforms on one machine may use one job id. `peer`: the other side's."""
+    return f"{PREFIX}{job}-{os.stat(directory).st_ino:x}{'p' if peer else ''}-{run}"
 
 
 def run_of(name: str) -> tuple[str, int]:
