@@ -16,7 +16,7 @@ FIRST = 5
 QUOTED = 40
 """characters of an offender that are repeated"""
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII).fullmatch
-_NUMERIC = frozenset("0123456789+-.eE")
+_NUMERIC = re.compile(r"[0-9.eE+-]*", re.ASCII).fullmatch
 _NOT_FINITE = frozenset({"nan", "inf", "infinity"})
 _MAGIC = (
     (b"\x1f\x8b", "compressed"),
@@ -148,7 +148,7 @@ def _all_sound(begun: list[list[str]], columns: Columns, rows: Mapping[str, int]
         if not columns.labels.issuperset(values):
             return None
     else:
-        if not _NUMERIC.issuperset("".join(values)):
+        if not _NUMERIC("".join(values)):
             return None  # what else Python reads as a number is none here: 1_000, blanks, full-width digits
         try:
             found = list(map(float, values))

@@ -68,6 +68,7 @@ class Counted(NamedTuple):
     """An attempt that counts, as the board needs it."""
 
     attempt: str
+    submission: str
     person: int
     group: int | None
     score: float | None
@@ -106,7 +107,7 @@ def board(platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str) -
 def efficiency(platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str) -> Board:
     """Score per GPU-minute (CPU-minute where no attempt used a card) of the best accepted hand-in by that measure.
 
-    The minutes are those that the ledger has for the jobs of the attempt. For a metric of which less is
+    The minutes are those that the ledger has for the charged jobs that made the hand-in. For a metric of which less is
     better, it is the score times the minutes, least first. Raises NotFound.
     """
     return _made(platform, caller, cohort_slug, lab_slug, by_efficiency=True)
@@ -175,17 +176,17 @@ def _counted(session: Session, lab_id: int) -> list[Counted]:
     accepted = Verdict.ACCEPTED.value
     for attempt, submission, verdict, score, person, group in repo.ended_in_lab(session, lab_id):
         if verdict is not None and verdict not in _UNCOUNTED:
-            newest[submission] = Counted(attempt, person, group, score if verdict == accepted else None)
+            newest[submission] = Counted(attempt, submission, person, group, score if verdict == accepted else None)
     return list(newest.values())
 
 
 def _per_minute(session: Session, lab_id: int, counted: Sequence[Counted], metric: Metric) -> tuple[str, list[Counted]]:
     """The unit, and the attempts with their score by minute; what the ledger does not know has none."""
-    used = {attempt: (float(cpu or 0), float(gpu or 0)) for attempt, cpu, gpu in repo.used_in_lab(session, lab_id)}
+    used = {handed: (float(cpu or 0), float(gpu or 0)) for handed, cpu, gpu in repo.used_in_lab(session, lab_id)}
     has_cards = any(gpu > 0 for _, gpu in used.values())
     found = []
     for one in counted:
-        minutes = used.get(one.attempt, (0.0, 0.0))[has_cards] / _MINUTE
+        minutes = used.get(one.submission, (0.0, 0.0))[has_cards] / _MINUTE
         score = None
         if one.score is not None and minutes > 0:
             score = one.score / minutes if metric.higher_is_better else one.score * minutes

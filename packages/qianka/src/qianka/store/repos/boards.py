@@ -184,7 +184,7 @@ def ended_in_lab(session: Session, lab_id: int) -> Sequence[Any]:
             Submission.group_id,
         )
         .join(Submission, Submission.id == Attempt.submission_id)
-        .where(Attempt.lab_id == lab_id, Attempt.state == "done")
+        .where(Attempt.lab_id == lab_id, Attempt.state == "done", Attempt.counts.is_(True))
         .order_by(Submission.submitted_at, Submission.id, Attempt.number)
     )
     return session.execute(query).all()
@@ -204,13 +204,14 @@ def told_of_attempts(session: Session, attempt_ids: Sequence[str]) -> dict[str, 
 
 
 def used_in_lab(session: Session, lab_id: int) -> Sequence[Any]:
-    """(attempt id, core-seconds, card-seconds) that the ledger has for the charged jobs of each attempt of a lab."""
+    """(submission id, core-seconds, card-seconds) of the charged jobs of each attempt, older attempts first."""
     query = (
-        select(Job.attempt_id, func.sum(Ledger.cpu_seconds), func.sum(Ledger.gpu_seconds))
+        select(Attempt.submission_id, func.sum(Ledger.cpu_seconds), func.sum(Ledger.gpu_seconds))
+        .join(Job, Job.attempt_id == Attempt.id)
         .join(Ledger, Ledger.job_id == Job.id)
-        .join(Attempt, Attempt.id == Job.attempt_id)
         .where(Attempt.lab_id == lab_id, Ledger.charged.is_(True))
-        .group_by(Job.attempt_id)
+        .group_by(Attempt.submission_id, Attempt.number)
+        .order_by(Attempt.number)
     )
     return session.execute(query).all()
 
