@@ -105,11 +105,6 @@ class Scene:
             gpu += int(elapsed) * int(given.get("gres/gpu", 0))
         return cpu, gpu
 
-    def counted(self) -> tuple[float, float]:
-        """The same by the ledger."""
-        lines = self.ledger()
-        return sum(line.cpu_seconds for line in lines), sum(line.gpu_seconds for line in lines)
-
     def close(self) -> None:
         """End everything that still runs."""
         self.dispatcher.close()
