@@ -79,6 +79,8 @@ def run(places: Places, tmp_path: Path) -> Callable[..., Ran]:
             "SLURM_JOB_ID": "41",
             "SLURM_JOB_NODELIST": "node[1-2]",
             "SLURMD_NODENAME": "node1",
+            "SLURM_NODEID": "0",
+            "SLURM_PROCID": "0",
             "HOME": str(tmp_path),
             **more,
         }

@@ -226,7 +226,7 @@ def _free_ports() -> tuple[int, int]:
 def test_a_run_may_lie_in_a_folder_of_any_name(job: Make, run: Run, hostile_path: Path) -> None:
     for name in ("out", "work"):
         (hostile_path / name).mkdir()
-    (hostile_path / "work/show.py").write_text("import os, sys; print(os.getcwd()); print(sys.argv[1])")
+    (hostile_path / "work/show.py").write_text("import os, sys; sys.stdout.write(f'{os.getcwd()}\\n{sys.argv[1]}\\n')")
     where = Places(
         stdout=str(hostile_path / "stdout.log"),
         stderr=str(hostile_path / "stderr.log"),

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -71,9 +75,11 @@ def test_docker_and_podman_run_as_the_person_with_the_jobs_limits(
     found = words_of(run, made, tmp_path, SLURM_STEP_GPUS="2,5")
     run_words = found[: found.index("course:1") + 3]
     text = " ".join(run_words)
-    assert run_words[:3] == ["run", "--rm", "--init"]
+    assert run_words[:2] == ["run", "--rm"]
+    assert f"--shm-size={1 << 30}" in text
     assert f"--name qianka-41-0-0 --user {os.getuid()}:{os.getgid()}" in text
-    assert f"--memory={2 << 30} --cpus=3" in text
+    # Podman's container is in the job's control group, Docker's is not.
+    assert (f"--memory={2 << 30} --cpus=3" in text) == (kind == "docker")
     assert f"--volume {tmp_path / 'out'}:/out --volume {tmp_path / 'work'}:/work:ro" in text
     assert "--env LR" in text
     assert "--env QIANKA_OUT" in text
@@ -134,3 +140,51 @@ def test_a_sites_default_holds_for_jobs_that_name_none(job: Make, places: Places
 def test_a_path_that_a_mount_would_misread_is_told_of(job: Make, places: Places) -> None:
     with pytest.raises(ConfigError, match="no container can mount"):
         render(in_container(job, "apptainer"), 1, SITE, replace(places, out="/a:/etc"))
+
+
+def test_a_site_adds_options_before_the_image(job: Make, places: Places) -> None:
+    more = {"podman": ("--cgroups=disabled",), "apptainer": ("--cleanenv",)}
+    site = replace(SITE, containers=replace(SITE.containers, options=more))
+    assert "--workdir /out --cgroups=disabled course:1" in render(in_container(job, "podman"), 1, site, places)
+    text = render(in_container(job, "apptainer"), 1, site, places)
+    assert "--pwd /out --cleanenv '/nfs/images/a b.sif'" in text
+
+
+@pytest.fixture(scope="module")
+def podman() -> Iterator[tuple[str, ...]]:
+    """Podman with a store of its own and one image: empty, but for links to the machine's /usr."""
+    program = shutil.which("podman")
+    if program is None:
+        pytest.skip("needs the package podman")
+    # Podman takes no long paths for its sockets.
+    folder = Path(tempfile.mkdtemp(prefix="qianka-", dir="/var/tmp"))
+    with tarfile.open(folder / "image.tar", "w") as archive:
+        for name in ("bin", "lib", "lib64"):
+            link = tarfile.TarInfo(name)
+            link.type, link.linkname = tarfile.SYMTYPE, f"usr/{name}"
+            archive.addfile(link)
+        for name in ("usr", "out", "work", "tmp", "proc", "dev", "sys", "etc"):
+            made = tarfile.TarInfo(name)
+            made.type, made.mode = tarfile.DIRTYPE, 0o755
+            archive.addfile(made)
+    command = (program, "--root", str(folder / "store"), "--runroot", str(folder / "run"), "--storage-driver=vfs")
+    command += ("--cgroup-manager=cgroupfs",)
+    subprocess.run([*command, "import", "-q", str(folder / "image.tar"), "course:1"], check=True, timeout=60)
+    yield command
+    subprocess.run([*command, "rm", "--all", "--force"], check=False, capture_output=True, timeout=60)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.root
+@pytest.mark.slow
+def test_podman_really_runs_it(job: Make, run: Run, podman: tuple[str, ...], tmp_path: Path) -> None:
+    site = replace(SITE, containers=replace(SITE.containers, mounts=("/usr",), commands={"podman": podman}))
+    (tmp_path / "work/x.sh").write_text('echo "$1 $LR $QIANKA_OUT"; echo made > /out/made; echo no > /work/no; exit 3')
+    made = in_container(job, "podman", argv=["/bin/sh", "/work/x.sh", "it's $(here)"], environment={"LR": "a b"})
+    done = run(made, site)
+    assert done.out == "it's $(here) a b /out\n", done.err
+    assert (tmp_path / "out/made").read_text() == "made\n"
+    assert "Read-only file system" in done.err
+    assert done.code == 3
+    left = subprocess.run([*podman, "ps", "--all", "--quiet"], check=True, capture_output=True, text=True, timeout=60)
+    assert left.stdout == ""

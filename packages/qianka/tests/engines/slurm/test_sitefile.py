@@ -70,6 +70,7 @@ def test_labels_become_qos_of_the_same_name_but_normal_is_everybodys_own() -> No
         ('[containers]\nkinds = ["docker"]\nimages = ["*"]\ndefault = "apptainer:x"', 4, "containers.default"),
         ('[containers]\nmounts = ["/a:/b"]', 2, "containers.mounts"),
         ('[containers.commands]\nlxc = ["x"]', 2, "containers.commands.lxc"),
+        ('[containers.options]\ndocker = ["--a\\nb"]', 2, "containers.options.docker"),
         ('template = "none.sh.txt"', 1, "template"),
         ("a = 1", 1, "a"),
         ("a = ", 1, ""),

@@ -118,7 +118,7 @@ def apptainer(job: Mapping[str, Any], container: Container, site: Site, work: st
         found.append("--nv")
     for source, target, writable in _mounts(job, site, work, out):
         found += ["--bind", f"{source}:{target}" + ("" if writable else ":ro")]
-    return [*found, "--pwd", "/out", container.image]
+    return [*found, "--pwd", "/out", *site.containers.options.get("apptainer", ()), container.image]
 
 
 def _engine(
@@ -131,18 +131,19 @@ def _engine(
 ) -> list[str]:
     """Options of `docker run` and `podman run`, up to the image."""
     resources = job["resources"]
-    # The daemon's containers are outside of Slurm's control groups: they get the limits a second time.
-    found = ["--network=host", "--ipc=host", f"--memory={int(resources['memory'])}"]
-    found.append(f"--cpus={float(resources['cpus']):g}")
+    # Half of the memory may be shared: where loaders of data and NCCL put theirs.
+    found = ["--network=host", f"--shm-size={int(resources['memory']) // 2}"]
+    found += ["--security-opt=no-new-privileges", "--cap-drop=ALL"]
     if container.kind == "podman":
-        found += ["--userns=keep-id", "--security-opt=label=disable"]
+        found.append("--security-opt=label=disable")
     else:
-        found += ["--security-opt=no-new-privileges", "--cap-drop=ALL"]
+        # The daemon's containers are outside of Slurm's control groups: they get the limits a second time.
+        found += ["--init", f"--memory={int(resources['memory'])}", f"--cpus={float(resources['cpus']):g}"]
     for source, target, writable in _mounts(job, site, work, out):
         found += ["--volume", f"{source}:{target}" + ("" if writable else ":ro")]
     for name in dict.fromkeys((*PASSED_ON, *environment)):
         found += ["--env", name]
-    return [*found, "--workdir", "/out", container.image]
+    return [*found, "--workdir", "/out", *site.containers.options.get(container.kind, ()), container.image]
 
 
 def _mounts(job: Mapping[str, Any], site: Site, work: str | None, out: str) -> list[tuple[str, str, bool]]:

@@ -23,6 +23,9 @@ class Containers:
     commands: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """what runs a kind where it is not its name: `singularity`, `sudo docker`"""
 
+    options: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """further options of a kind, before the image"""
+
     def command_of(self, kind: str) -> tuple[str, ...]:
         """The words that begin a command of `kind`."""
         return self.commands.get(kind, (kind,))

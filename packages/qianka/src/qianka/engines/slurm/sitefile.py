@@ -245,11 +245,15 @@ def _containers(table: Table) -> Containers:
     for folder in mounts:
         if not folder.startswith("/") or ":" in folder or "," in folder:
             table.bad("mounts", f"{folder} 应是绝对路径，不含 : 和 ,", f"{folder} must be absolute, without : and ,")
-    words = table.table("commands")
-    commands = {kind: words.strings(kind) for kind in CONTAINERS if kind in words}
-    words.close()
+    commands, options = _by_kind(table.table("commands")), _by_kind(table.table("options"))
     table.close()
-    return Containers(kinds=kinds, images=images, default=default, mounts=mounts, commands=commands)
+    return Containers(kinds=kinds, images=images, default=default, mounts=mounts, commands=commands, options=options)
+
+
+def _by_kind(table: Table) -> dict[str, tuple[str, ...]]:
+    found = {kind: _lines(table, kind) for kind in CONTAINERS if kind in table}
+    table.close()
+    return found
 
 
 def _default(table: Table, kinds: tuple[str, ...]) -> tuple[str, str] | None:

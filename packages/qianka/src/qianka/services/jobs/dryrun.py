@@ -87,6 +87,8 @@ def _start(found: Admitted, is_slurm: bool) -> Text:
             f"torchrun 在每台机器上启动 {processes} 个进程：{words}",
             f"torchrun starts {processes} processes on each machine: {words}",
         )
+    if is_slurm and found.spec.get("account") and found.request.resources.nodes == 1:
+        return Text(f"在一个节点上运行：{words}", f"run on a node: {words}")
     if is_slurm and found.spec.get("account"):
         return Text(f"srun 在每台机器上启动一次：{words}", f"srun starts it once on each machine: {words}")
     if is_slurm:
