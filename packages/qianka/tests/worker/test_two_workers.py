@@ -1,4 +1,4 @@
-"""Workers as processes on one PostgreSQL: no job twice, the other takes over, a restart of the server is lived through."""
+"""Workers as processes on one PostgreSQL: no job twice, the other takes over, restarts are lived through."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qianka.services.platform import Platform
 from qianka.settings import Settings, with_environment
 from qianka.store.tables import Job, Lease, Ledger, Run
 from qianka.testing import make_job, make_person
-from qianka.testing.postgres import PostgresServer, programs
+from qianka.testing.postgres import PostgresServer
 from qianka.worker import main
 
 PATIENCE = 60.0
@@ -154,33 +154,15 @@ def test_a_worker_that_hangs_is_followed_when_its_lease_is_over_and_writes_nothi
     assert took < leases.SECONDS + 8
 
 
-@pytest.fixture
-def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
-    """A server that a test may stop and start."""
-    if programs() is None:
-        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
-    import tempfile
-
-    place = Path(tempfile.mkdtemp(prefix="qianka-pg-"))
-    place.chmod(0o755)
-    server = PostgresServer(place / "server")
-    server.make()
-    server.start()
-    server.make_template()
-    yield server
-    server.remove()
-    place.rmdir()
-
-
-def test_a_worker_lives_through_a_restart_of_the_database(own_server: PostgresServer, tmp_path: Path) -> None:
-    platform = open_on(own_server.database(), tmp_path / "data")
+def test_a_worker_lives_through_a_restart_of_the_database(own_postgres: PostgresServer, tmp_path: Path) -> None:
+    platform = open_on(own_postgres.database(), tmp_path / "data")
     tally = tmp_path / "tally"
     jobs = queue(platform, 8, tally)
     with worker(platform) as one:
         until(lambda: tally.exists() and len(tally.read_text().split()) >= 2)
-        own_server.stop(signal.SIGQUIT)  # all connections break, what was not committed is gone
+        own_postgres.stop(signal.SIGQUIT)  # all connections break, what was not committed is gone
         time.sleep(3)
-        own_server.start()
+        own_postgres.start()
         back = time.monotonic()
         until(lambda: all_ended(platform))
         took = time.monotonic() - back
@@ -192,13 +174,13 @@ def test_a_worker_lives_through_a_restart_of_the_database(own_server: PostgresSe
     print(f"all ended {took:.2f} s after the database was back")  # noqa: T201 - a figure
 
 
-def test_a_worker_that_starts_before_the_database_waits_for_it(own_server: PostgresServer, tmp_path: Path) -> None:
-    url = own_server.database()
-    own_server.stop(signal.SIGINT)
+def test_a_worker_that_starts_before_the_database_waits_for_it(own_postgres: PostgresServer, tmp_path: Path) -> None:
+    url = own_postgres.database()
+    own_postgres.stop(signal.SIGINT)
     platform = open_on(url, tmp_path / "data")
     with worker(platform) as one:
         with pytest.raises(subprocess.TimeoutExpired):
             one.wait(3)
-        own_server.start()
+        own_postgres.start()
         until(lambda: holder(platform) == one.pid)
     platform.store.close()

@@ -81,6 +81,9 @@ def database_url(url: str) -> URL:
         raise ValueError("not an address of a database") from error
     if found.drivername in ("postgres", "postgresql"):
         found = found.set(drivername="postgresql+psycopg")
+    if "password" in found.query:
+        # Where it is masked when an address is written out.
+        found = found.set(password=str(found.query["password"])).difference_update_query(["password"])
     if found.get_backend_name() not in ("sqlite", "postgresql"):
         raise ValueError(f"{found.get_backend_name()} is not supported")
     return found

@@ -53,10 +53,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("database", wanted, indirect=True, scope="function")
 
 
-def running_server() -> PostgresServer:
-    """The server of this test run, started if need be; skips where PostgreSQL is not installed."""
+def need_postgres() -> None:
+    """Skip, with the reason, where PostgreSQL or its driver is not installed."""
     if programs() is None:
         pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    pytest.importorskip("psycopg", reason="the driver of PostgreSQL is not installed (extra postgresql)")
+
+
+def running_server() -> PostgresServer:
+    """The server of this test run, started if need be; skips where PostgreSQL is not installed."""
+    need_postgres()
     place = Path(os.environ[_PLACE])
     server = PostgresServer(place / "server")
     with (place / "lock").open("w") as lock:
@@ -72,6 +78,21 @@ def running_server() -> PostgresServer:
 def postgres() -> PostgresServer:
     """The PostgreSQL server of this test run."""
     return running_server()
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server that this test alone uses, and may stop and start."""
+    need_postgres()
+    place = Path(tempfile.mkdtemp(prefix="qianka-pg-"))
+    place.chmod(0o755)
+    server = PostgresServer(place / "server", synchronous_commit="on")  # a stop must lose nothing
+    server.make()
+    server.start()
+    server.make_template()
+    yield server
+    server.remove()
+    place.rmdir()
 
 
 @pytest.fixture
