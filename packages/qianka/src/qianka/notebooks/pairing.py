@@ -213,9 +213,15 @@ def _place(own: MasterCell, between: list[MasterCell], earlier: list[MasterCell]
         found = _CHECK.search(cell.source) if cell.kind == "code" else None
         if found is not None and own.key.startswith(found[1]) and own.key[len(found[1]) :][:1] in ("", "-", "."):
             places.append(cell.number)
-    if not places:
-        places = [cell.number for other in earlier for cell in search.held.get(other.key, ())]
-    return max(places, default=None)
+    if copies:
+        return max(places)
+    places = places or [cell.number for other in earlier for cell in search.held.get(other.key, ())]
+    reached = max(places, default=0)
+    # Without a copy of its own a test waits for all that may belong to it: until a later question begins.
+    after = [c.number for later in _later(search, own) for c in search.held.get(later.key, ()) if c.number > reached]
+    if not after:
+        return None
+    return max((cell.number for cell in search.student.cells if reached <= cell.number < min(after)), default=reached)
 
 
 def _later(search: _Search, own: MasterCell) -> list[MasterCell]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib
+import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -53,14 +55,18 @@ class Names(dict[str, Any]):
         self.mirror()
         return True
 
-    def mirror(self) -> None:
-        """Make seeding a generator here seed the student's too: tests do that before they call random code."""
-        import sys
-
+    def mirror(self, source: str = "") -> None:
+        """Make seeding a generator here seed the student's too; `source`: a test that may import one by itself."""
         for what, (module, function) in SEEDS.items():
-            if what not in self._seeded and module in sys.modules:
-                self._seeded.add(what)
-                _wrap(importlib.import_module(module), function, what, self._peer)
+            is_named = re.search(rf"\b{what}\b", source) is not None
+            if what in self._seeded or not (module in sys.modules or is_named):
+                continue
+            try:
+                found = importlib.import_module(module)
+            except ImportError:
+                continue
+            self._seeded.add(what)
+            _wrap(found, function, what, self._peer)
 
 
 def _wrap(module: Any, function: str, what: str, peer: Peer) -> None:

@@ -57,7 +57,7 @@ def of_unread(master: Master, error: Unreadable) -> dict[str, Any]:
 
 
 def _item(test: Test, open_run: Outcome, hidden_run: Outcome | None) -> dict[str, Any]:
-    """One graded cell: it passes when the part students know passes in the open run, and all of it in the hidden one."""
+    """One graded cell: passed when what students know of it passes in the open run, and all in the hidden one."""
     first = open_run.tests.get(test.key)
     if first is not None and first["state"] == "not_run":
         first = {**first, "state": _ENDED[open_run.ended]}

@@ -42,7 +42,7 @@ class Tester:
 
     def run(self, source: str) -> dict[str, Any]:
         """Run one test's source; how it ended."""
-        self.names.mirror()
+        self.names.mirror(source)
         try:
             if is_doctest(source):
                 return self._session(source)
