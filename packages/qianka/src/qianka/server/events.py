@@ -104,13 +104,17 @@ class Tail:
 
     async def _follow(self) -> None:
         cursor: int | None = None
+        away = False
         while not self.closed:
             try:
                 if cursor is None:
                     cursor = await self._newest()
                 cursor = await self._poll(cursor)
+                away = False
             except SQLAlchemyError as error:
-                log.warning("the event table cannot be read: %s", error)
+                if not away:  # told once, however long it lasts
+                    log.warning("the event table cannot be read, trying on: %s", error)
+                away = True
             with contextlib.suppress(asyncio.TimeoutError):
                 # Without a listener there is nothing to look for.
                 await asyncio.wait_for(self._woken.wait(), self.poll if self.listeners else None)

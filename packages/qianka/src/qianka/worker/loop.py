@@ -11,6 +11,8 @@ from qianka import logs
 from qianka.errors import QiankaError
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+DATABASE_PAUSE = 3.0
+"""asking a database that is away costs nothing, and work waits for it to come back"""
 
 
 class Loop(threading.Thread):
@@ -54,7 +56,8 @@ class Loop(threading.Thread):
                 except (QiankaError, OSError, SQLAlchemyError) as error:
                     self._log.warning("%s: %s; going on in %.1f s", type(error).__name__, error, pause)
                     self._stopping.wait(pause)
-                    pause = min(LONGEST_PAUSE, pause * 2)
+                    longest = DATABASE_PAUSE if isinstance(error, SQLAlchemyError) else LONGEST_PAUSE
+                    pause = min(longest, pause * 2)
                     continue
                 if not again and not self._stopping.is_set():
                     self._stopping.wait(self._rest)

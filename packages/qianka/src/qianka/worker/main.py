@@ -63,10 +63,18 @@ def run(found: Settings, stop: threading.Event) -> None:
             except LeaseLost:
                 _log.warning("another worker has taken over; waiting")
             else:
-                lease.release()
+                _release(lease)
     finally:
         engine.close()
         platform.store.close()
+
+
+def _release(lease: Lease) -> None:
+    """Let the next one begin at once; where the database is away it waits for the lease to run out."""
+    try:
+        lease.release()
+    except SQLAlchemyError as error:
+        _log.warning("the lease could not be given back: %s", error)
 
 
 def make_engine(found: Settings, platform: Platform) -> LocalEngine | SlurmEngine:
