@@ -141,12 +141,14 @@ def _listen(options: Options, rights: Rights) -> tuple[Any, str]:
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     with rights.root:
         place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        # The run's own user must reach it; the folder it lies in is closed to everybody else. Made so rather than
+        # changed afterwards, when something else could stand under its name.
+        mask = os.umask(0o111)
         try:
             # A path of any length: the address itself holds no more than 107 bytes.
             listening.bind(f"/proc/self/fd/{place}/{name}")
-            # The run's own user must reach it; the folder it lies in is closed to everybody else.
-            os.chmod(name, 0o666, dir_fd=place)  # noqa: S103
         finally:
+            os.umask(mask)
             os.close(place)
     listening.listen(1)
     return listening, os.path.join(folder, name)
