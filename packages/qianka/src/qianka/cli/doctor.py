@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from qianka.cli import common, embedded, identity, output, serverprocess
+from qianka.cli import common, embedded, identity, output, serverprocess, slurmlook
 from qianka.cli.common import Json
 from qianka.cli.lock import holder
 from qianka.cli.output import t
@@ -65,6 +65,7 @@ def doctor(
         _runtime,
         _clock,
         lambda: _user(found),
+        lambda: [Finding(*one) for one in slurmlook.look(found)],
     ]
     findings = [finding for check in checks for finding in check()]
     bad = any(finding.level == "bad" for finding in findings)

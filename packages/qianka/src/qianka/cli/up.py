@@ -142,6 +142,8 @@ class Platform:
         options += ["--backend", found.sandbox_backend]
         if found.sandbox_image:
             options += ["--image", found.sandbox_image]
+        if found.engine_name == "slurm":
+            options += ["--slurm", found.slurm_conf]
         if (Path(found.runtime_dir) / "bin" / "python").exists():
             options += ["--runtime", found.runtime_dir]
         return [sys.executable, "-I", "-S", script, str(self.data_dir.absolute()), *options]
