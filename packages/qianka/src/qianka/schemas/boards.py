@@ -27,7 +27,7 @@ class Entry(Answer):
 
 
 class Board(Answer):
-    """The best accepted entry of each person in a lab."""
+    """The best accepted entry of each person in a lab: by its score alone, whatever was taken for being late."""
 
     cohort: str
     lab: str
