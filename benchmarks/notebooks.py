@@ -38,8 +38,8 @@ def make_lab(folder: Path) -> None:
     rules = folder / "lab.toml"
     text = (
         rules.read_text("utf-8")
-        .replace("seconds = 30", "seconds = 3")
-        .replace("seconds_total = 300", "seconds_total = 45")
+        .replace("seconds = 30", "seconds = 10")
+        .replace("seconds_total = 300", "seconds_total = 120")
     )
     rules.write_text(text, "utf-8")
 
