@@ -82,6 +82,14 @@ def test_of_hidden_tests_the_group_and_the_count_are_told_and_hints_after_two_tr
     assert "SECRET 41" in json.dumps(feedback.for_staff(found, seen))
 
 
+def test_the_page_lists_tests_below_each_other_and_escapes_what_the_student_s_code_said(lab: Lab) -> None:
+    odd = item("test_b", "raised", exception="Odd", message="<b>'x'; &y</b>", file="code/a.py", line=3)
+    seen = evidence(item("test_a"), odd)
+    page = feedback.to_html(told(lab, judge(lab, seen), seen), "en")
+    assert "<br>test_b: your code raised an exception: code/a.py:3 Odd: &lt;b&gt;&#x27;x&#x27;<br>" in page
+    assert "<b>" not in page
+
+
 def test_a_hint_of_a_test_that_passed_is_not_told(lab: Lab) -> None:
     seen = evidence(item("test_a", hint=HINT), tries=9)
     assert "Try an empty list." not in json.dumps(told(lab, judge(lab, seen), seen))

@@ -17,6 +17,8 @@ from qianka.grading.report import Report
 
 FORMAT = 1
 MOST_REPORTED = 50
+_LISTS = ("tests", "notebook")
+"""checks whose detail is a list of many parts"""
 
 
 def for_student(lab: Lab, judgement: Judgement, evidence: Evidence) -> dict[str, Any]:
@@ -166,6 +168,13 @@ def _problem(item: dict[str, Any], language: Language) -> str:
     return _say(item, language) + f" × {item['count']}" + (f"（{escape(listed)}）" if listed else "")
 
 
+def _detail(check: dict[str, Any], language: Language) -> str:
+    """The detail, escaped; of tests, one part of it below the other."""
+    text = Text(check["detail"]["zh"], check["detail"]["en"]).say(language)
+    apart = "；" if language == "zh" else "; "
+    return "<br>".join(escape(part) for part in (text.split(apart) if check["kind"] in _LISTS else [text]))
+
+
 def _row(check: dict[str, Any], language: Language) -> str:
-    title, detail = _say(check["title"], language), _say(check["detail"], language)
+    title, detail = _say(check["title"], language), _detail(check, language)
     return f"<tr><td>{title}</td><td>{check['points']:g} / {check['max']:g}</td><td>{detail}</td></tr>"
