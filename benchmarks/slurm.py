@@ -15,6 +15,7 @@ import json
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from qianka.store.tables import Job, Run
 from qianka.testing.slurm import Cluster, missing
 from qianka.testing.slurm.rigs import SlurmRig
 from qianka.testing.slurm.scene import Scene
+from qianka.worker.queueing import SUBMITTERS
 
 HELD = "#!/bin/sh\n#SBATCH --hold --output=/dev/null --chdir=/ --mem=100M\ntrue\n"
 
@@ -33,14 +35,17 @@ def rates(cluster: Cluster, folder: Path, count: int) -> dict[str, Any]:
     """Submits and polls a second, ours beside the bare commands."""
     client = Client(str(cluster.conf))
     begin = time.perf_counter()
-    ids = [client.sbatch(OPTIONS, HELD) for _ in range(count)]
+    with ThreadPoolExecutor(SUBMITTERS) as pool:
+        ids = list(pool.map(lambda _: client.sbatch(OPTIONS, HELD), range(count)))
     bare = count / (time.perf_counter() - begin)
     client.scancel(ids)
     rig = SlurmRig(cluster, folder)
     # No node has that many cores free at once: most of them wait, as in a busy week.
     jobs = [rig.text(f"j-{number}", ["/bin/sleep", "600"], cpus=16.0) for number in range(count)]
+    # As the dispatcher does it: a submit waits for the disk and for sbatch, several wait together.
     begin = time.perf_counter()
-    handles = [rig.engine.submit(job, 1, None) for job in jobs]
+    with ThreadPoolExecutor(SUBMITTERS) as pool:
+        handles = list(pool.map(lambda job: rig.engine.submit(job, 1, None), jobs))
     ours = count / (time.perf_counter() - begin)
     begin = time.perf_counter()
     for job in jobs:

@@ -75,7 +75,7 @@ class Direct:
         self.base = Path(tempfile.mkdtemp(prefix="qianka-runs-", dir="/var/tmp" if uid is not None else None))  # noqa: S108
         self.data = self.base / "data"
         (self.data / "jobs").mkdir(parents=True)
-        self.sources = _reachable_sources(self.base) if uid is not None else Path(qianka.__file__).parent
+        self.sources = reachable_sources(self.base) if uid is not None else Path(qianka.__file__).parent
         self.python = sys.executable
         if uid is not None:
             self.base.chmod(0o755)
@@ -250,7 +250,7 @@ def _all_of(directory: Path, run: int, stream: str) -> str:
         text, offset = text + more, following
 
 
-def _reachable_sources(base: Path) -> Path:
+def reachable_sources(base: Path) -> Path:
     """The package where another user can read it: in place, or a copy of what a supervisor needs."""
     own = Path(qianka.__file__).parent
     if open_to_all(str(own / "jobdir/codec.py")):

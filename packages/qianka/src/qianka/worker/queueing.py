@@ -67,6 +67,7 @@ class QueueDispatcher:
         self._wrong: dict[Handle, int] = {}
         self._cancelled: dict[Handle, datetime] = {}
         self._answered_at: datetime | None = None
+        self._is_silent = False
         self._published: list[Node] | None = None
         self._retry_at: datetime | None = None
         self._pool = ThreadPoolExecutor(SUBMITTERS, thread_name_prefix="submit")
@@ -82,9 +83,14 @@ class QueueDispatcher:
             scene.statuses = self.engine.poll(scene.live) if scene.live else {}
             self._publish(self.engine.nodes())
         except Unavailable as error:
-            _log.warning("engine %s: %s", self.engine.name, error)
+            if not self._is_silent:
+                _log.warning("engine %s: %s", self.engine.name, error)
+            self._is_silent = True
             self._lose_touch(scene)
             return False
+        if self._is_silent:
+            _log.warning("engine %s answers again", self.engine.name)
+        self._is_silent = False
         self._answered_at = scene.now
         requeued = self._take_in(scene)
         begun = self._begin(scene) if scene.ready else []
