@@ -146,10 +146,12 @@ class Looking:
 
     def _account(self, over: dict[Handle, Record]) -> dict[str, Used] | None:
         """The accounting of `over`; None while it does not answer."""
+        known = self._books.lasts
         try:
             return self._books.ask(lambda: self.client.used([str(record.id) for record in over.values()]))
         except Unavailable as error:
-            _log.warning("accounting: %s", error)
+            if not known:
+                _log.warning("accounting: %s", error)
             return None
 
     def _written(self, handle: Handle) -> tuple[Status | None, Record | None]:

@@ -71,7 +71,7 @@ def used(text: str) -> dict[str, Used]:
             found[parts[0]] = _used(parts)
         elif step := _STEP.fullmatch(parts[0]):
             peak = size(parts[10])
-            if peak is not None:
+            if peak:  # 0: it ended before anybody looked
                 peaks[step[1]] = max(peaks.get(step[1], 0), peak)
             if parts[1] == "OUT_OF_MEMORY":
                 full.add(step[1])
