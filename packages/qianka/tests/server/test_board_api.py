@@ -150,6 +150,19 @@ def test_strangers_know_of_no_board(
         eve.boards.enter(classroom.cohort.slug, "guess", file(tmp_path), "key-of-a-stranger")
 
 
+def test_live_events_of_a_board_are_for_its_class(
+    classroom: Any, speaking: Callable[[Person], Speaker], tmp_path: Path, platform: Platform
+) -> None:
+    from qianka.server.routes.events import check_topics
+    from qianka.testing import caller_of, make_person
+
+    made = speaking(classroom.teacher).boards.create(classroom.cohort.slug, packed(tmp_path), "guess")
+    check_topics(platform, caller_of(classroom.alice), [f"board:{made.id}"])
+    for who, topic in ((make_person(platform), f"board:{made.id}"), (classroom.alice, "board:b-none")):
+        with pytest.raises(NotFound):
+            check_topics(platform, caller_of(who), [topic])
+
+
 def test_groups_form_and_enter_as_one(classroom: Any, speaking: Callable[[Person], Speaker], tmp_path: Path) -> None:
     cohort = classroom.cohort.slug
     teacher, alice, bob = (speaking(one) for one in (classroom.teacher, classroom.alice, classroom.bob))

@@ -312,6 +312,39 @@ def test_dates_and_limits_can_be_changed_in_order_only(course: BoardScene) -> No
         boards.change(course.platform, caller_of(course.student()), "ai", "guess", a_day=99)
 
 
+def test_before_the_opening_nothing_is_given_or_taken(tmp_path: Path) -> None:
+    course = scene(tmp_path, opens="2027-01-01 08:00")
+    alice = caller_of(course.student("alice"))
+    for call in (
+        lambda: boards.sample_of(course.platform, alice, "ai", "guess"),
+        lambda: course.enter(course.student()),
+    ):
+        with pytest.raises(Conflict) as refused:
+            call()
+        assert refused.value.reason == "not_open"
+    assert boards.list_boards(course.platform, alice, "ai") == []
+    assert boards.sample_of(course.platform, caller_of(course.teacher), "ai", "guess").exists()
+    course.platform.store.close()
+
+
+def test_joining_a_group_while_the_file_is_scored_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    course = scene(tmp_path, group__size=2)
+    alice = course.student("alice")
+    keep = submissions.storage.keep_archive
+
+    def join_meanwhile(*given: Any) -> Any:
+        groups.import_csv(course.platform, caller_of(course.teacher), "ai", b"group,login\nred,alice\n")
+        return keep(*given)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(submissions.storage, "keep_archive", join_meanwhile)
+        with pytest.raises(Conflict) as refused:
+            course.enter(alice)
+    assert refused.value.reason == "group_changed"
+    assert course.enter(alice).entry.group_id is not None
+    course.platform.store.close()
+
+
 def test_staff_may_try_a_board_without_standing_on_it(course: BoardScene) -> None:
     course.clock.advance(40 * 86_400)
     entered = course.enter(course.teacher)

@@ -109,8 +109,8 @@ def check_left(allowance: Allowance) -> None:
     )
 
 
-def check_time(board: Opened, now: datetime) -> None:
-    """Raises Conflict before the opening and after the deadline."""
+def check_open(board: Opened, now: datetime) -> None:
+    """Raises Conflict before the opening."""
     row, zone = board.row, board.cohort.zone
     if row.opens_at is not None and now < row.opens_at:
         raise Conflict(
@@ -119,6 +119,12 @@ def check_time(board: Opened, now: datetime) -> None:
             reason="not_open",
             opens_at=row.opens_at.isoformat(),
         )
+
+
+def check_time(board: Opened, now: datetime) -> None:
+    """Raises Conflict before the opening and after the deadline."""
+    check_open(board, now)
+    row, zone = board.row, board.cohort.zone
     if row.due_at is not None and now > row.due_at:
         raise Conflict(
             Text(f"已过截止时间 {shown(row.due_at, zone)}", f"the deadline was {shown(row.due_at, zone)}"),

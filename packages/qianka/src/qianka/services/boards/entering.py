@@ -217,6 +217,20 @@ def _check(session: Session, platform: Platform, door: Door, now: datetime) -> N
     )
 
 
+def _check_group(session: Session, door: Door) -> None:
+    """Raises Conflict when the person joined or left a group while the file was scored."""
+    if door.is_staff:
+        return
+    board = door.board
+    group = groups.handing_in(session, board.cohort, board.row.slug, board.rules.group, door.person.id)
+    if (None if group is None else group.id) != door.group_id:
+        raise Conflict(
+            Text("你的小组刚刚变了", "your group has just changed"),
+            Text("再交一次；这不占次数", "enter it again; this cost no try"),
+            reason="group_changed",
+        )
+
+
 def _check_room(session: Session, platform: Platform, door: Door, file: File) -> None:
     if not door.is_staff:
         entered = repo.stored_bytes(session, door.person.id, file.sha256)
@@ -248,6 +262,7 @@ def _record(platform: Platform, caller: Caller, door: Door, file: File, entry: E
                 return before
             if entry.state == repo.SCORED:
                 _check(session, platform, door, file.received_at)
+                _check_group(session, door)
             entry.number = repo.last_number(session, entry.board_id, entry.owner) + 1
             session.add(entry)
             session.flush()

@@ -21,6 +21,7 @@ from qianka.grading.boardmodel import BoardRules, BoardSpec
 from qianka.grading.metrics import METRICS
 from qianka.ids import new_id
 from qianka.services import access, audit, events
+from qianka.services.boards.allowance import check_open
 from qianka.services.boards.loading import Opened, opened
 from qianka.services.platform import Caller, Platform
 from qianka.services.submissions.storage import archive_path, hash_file, keep_archive
@@ -104,9 +105,12 @@ def change(platform: Platform, caller: Caller, cohort_slug: str, board_slug: str
 
 
 def sample_of(platform: Platform, caller: Caller, cohort_slug: str, board_slug: str) -> Path:
-    """The sample file that shows the form of an entry. Raises NotFound."""
+    """The sample file that shows the form of an entry. Raises NotFound, Conflict before the opening."""
     with platform.store.reading() as session:
-        sha256 = opened(session, caller, cohort_slug, board_slug).row.sample_sha256
+        board = opened(session, caller, cohort_slug, board_slug)
+        if not access.is_staff(session, caller, board.cohort.id):
+            check_open(board, platform.now())
+        sha256 = board.row.sample_sha256
     path = None if sha256 is None else archive_path(platform, sha256)
     if path is None or not path.exists():
         raise NotFound(Text("这个排行榜没有样例文件", "this board has no sample file"), reason="no_sample")
