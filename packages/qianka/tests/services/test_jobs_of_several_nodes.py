@@ -82,6 +82,16 @@ def test_torchrun_on_one_machine_is_part_of_the_command(one_machine: Platform) -
     assert submitted(one_machine, script_job(resources=asked(gpus=2))).spec["argv"] == ["python", "/work/train.py"]
 
 
+def test_processes_of_torchrun_share_the_cores(one_machine: Platform) -> None:
+    eight = asked(gpus=2, cpus=8.0)
+    assert (
+        submitted(one_machine, script_job(resources=eight, torchrun=True)).spec["environment"]["OMP_NUM_THREADS"] == "4"
+    )
+    own = script_job(resources=eight, torchrun=True, environment={"OMP_NUM_THREADS": "1"})
+    assert submitted(one_machine, own).spec["environment"]["OMP_NUM_THREADS"] == "1"
+    assert submitted(one_machine, script_job(resources=eight)).spec["environment"] == {}
+
+
 def test_torchrun_starts_python_only(one_machine: Platform) -> None:
     with pytest.raises(BadInput, match="torchrun"):
         submitted(one_machine, JobRequest(argv=("./a.out",), torchrun=True))

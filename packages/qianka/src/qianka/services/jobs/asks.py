@@ -16,6 +16,7 @@ from qianka.engines.slurm import containers, flags, sitefile
 from qianka.engines.slurm.site import Site
 from qianka.errors import BadInput, ConfigError, PlatformFault, Refused, Text
 from qianka.policy.place import fitting, never_fits
+from qianka.sandbox.environment import THREADS
 from qianka.services.platform import Caller, Platform
 
 if TYPE_CHECKING:
@@ -149,6 +150,14 @@ def launched(platform: Platform, caller: Caller, request: JobRequest, argv: list
     # Inside of the sandbox the host's own name need not resolve.
     launcher = ["-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1", processes]
     return ["python", *launcher, *argv[1:]], False
+
+
+def threads_of(request: JobRequest) -> dict[str, str]:
+    """Variables that share the cores among the processes of torchrun on one node: each would take all of them."""
+    if not request.torchrun or request.resources.nodes > 1:
+        return {}
+    each = int(request.resources.cpus) // max(1, request.resources.gpus)
+    return dict.fromkeys(THREADS, str(max(1, each)))
 
 
 def _has_torch(platform: Platform, caller: Caller, request: JobRequest) -> bool:

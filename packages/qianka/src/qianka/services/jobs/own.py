@@ -200,7 +200,7 @@ def _spec(platform: Platform, caller: Caller, request: JobRequest, argv: list[st
     runtime = asks.runtime_of(platform, caller)
     return {
         "argv": argv,
-        "environment": dict(request.environment),
+        "environment": {**asks.threads_of(request), **request.environment},
         "work": work,
         "volume": "folder",
         "runtime": None if runtime is None else str(runtime),
