@@ -323,6 +323,26 @@ def test_a_value_that_a_test_cannot_go_on_with_fails_it_and_is_told_to_staff(tmp
     assert "TypeError" in done.report.staff[0]
 
 
+def test_a_report_of_many_long_failures_stays_readable(tmp_path: Path) -> None:
+    tests = "from qianka_tests import student\n" + "".join(
+        f"def test_{n}():\n    assert student.call('solution:add', 1, 2) == 3, '错' * 5000 + chr(0xd800)\n"
+        for n in range(300)
+    )
+    done = run(tmp_path, "def add(a, b):\n    return '\\ud800' + '值' * 100000\n", tests)
+    assert done.report is not None, done.stderr
+    assert len(done.report.items) == 300
+    assert (tmp_path / "out/tests.json").stat().st_size < 1 << 20
+
+
+def test_test_files_may_share_helpers_even_late(tmp_path: Path) -> None:
+    write_files(tmp_path, {"lab/tests/helping.py": "def three():\n    return 3\n"})
+    tests = (
+        "from qianka_tests import student\ndef test_a():\n    import helping\n"
+        "    assert student.call('solution:add', 1, 2) == helping.three()\n"
+    )
+    assert run(tmp_path, GOOD, tests).states == {"test_a": "passed"}
+
+
 def test_the_hand_in_may_be_called_like_our_own_modules(tmp_path: Path) -> None:
     files = {"work/code/wire.py": "X = 1\n", "work/code/link.py": "X = 2\n", "work/code/json.py": "X = 3\n"}
     write_files(tmp_path, files)

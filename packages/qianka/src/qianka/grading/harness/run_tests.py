@@ -29,7 +29,9 @@ sys.path.insert(0, os.path.abspath(__file__).rsplit("/", 4)[0])
 from qianka.grading.harness import teacher
 from qianka.grading.harness.link import Ended, Gone, PeerError, Raised, TimedOut, clean, connect
 
-MOST_TESTS = 500
+MOST_TESTS = 300
+DETAILS = 150_000
+"""characters of details in a whole report: a report above 1 MiB would not be read"""
 _OURS = (NameError, ImportError, SyntaxError, teacher.NotNow)
 """what no value of a student's can make a test raise: the test itself is wrong"""
 _STATES: dict[type[PeerError], str] = {Raised: "raised", TimedOut: "timeout", Ended: "ended", Gone: "gone"}
@@ -63,12 +65,15 @@ class Runner:
         self.student.link = connect(dict(os.environ))
         self.student.deadline = time.monotonic() + float(rules["seconds_total"])
         self.items: list[dict[str, Any]] = []
+        self.room = 4000
+        """characters of details of one test"""
         self.staff: list[str] = []
         self._link = self.student.link
 
     def run(self, tests: list[Test]) -> dict[str, Any]:
         """The report. Raises Broken when a test is wrong in itself."""
         began = time.monotonic()
+        self.room = min(4000, DETAILS // len(tests))
         visible_error = None
         for visible in (True, False):
             file = None
@@ -99,8 +104,8 @@ class Runner:
             message = self._message(test, error)
         return {
             "name": test.name,
-            "title": test.title,
-            "group": test.group,
+            "title": _words(test.title),
+            "group": _words(test.group),
             "visible": test.visible,
             "points": test.points,
             "earned": test.points if state == "passed" else 0.0,
@@ -109,7 +114,7 @@ class Runner:
             "exception": exception,
             "file": file,
             "line": line,
-            "hint": test.hint,
+            "hint": None if test.hint is None else _words(test.hint),
             "seconds": round(time.monotonic() - began, 3),
             "details": "" if error is None else self._details(error),
         }
@@ -132,7 +137,7 @@ class Runner:
             # A test may raise anything; whose fault that is, is asked here.
             if isinstance(error, _OURS) or not self._link.answers:
                 raise Broken(f"{test.file}: {test.name}\n{self._details(error)}") from error
-            self.staff.append(f"{test.file}: {test.name} raised {type(error).__name__}: {error}"[:2000])
+            self.staff.append(clean(f"{test.file}: {test.name} raised {type(error).__name__}: {error}", 300))
             return "broken", error
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
@@ -148,7 +153,8 @@ class Runner:
 
     def _details(self, error: BaseException) -> str:
         lines = traceback.format_exception(type(error), error, error.__traceback__, limit=-6)
-        return (f"{self.student.last}\n" + "".join(lines))[-4000:]
+        # What a student returned may stand in here; half a character of it could not be written down.
+        return (f"{self.student.last}\n" + "".join(lines))[-self.room :].encode("utf-8", "replace").decode()
 
     def _failure(self, visible: Raised | None) -> dict[str, Any] | None:
         """Why nothing passed, where the student's module could not even be imported."""
@@ -166,6 +172,10 @@ class Runner:
             # Before anything hidden was handed over: its words cannot tell of it.
             told |= {"message": error.message, "file": error.file, "line": error.line}
         return told
+
+
+def _words(text: dict[str, str]) -> dict[str, str]:
+    return {language: clean(words, 200) for language, words in text.items()}
 
 
 def load(lab: Path, patterns: list[str]) -> list[Test]:
@@ -190,7 +200,8 @@ def load(lab: Path, patterns: list[str]) -> list[Test]:
 
 
 def _module(path: Path, name: str) -> ModuleType:
-    sys.path.insert(0, str(path.parent))
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
     try:
         spec = importlib.util.spec_from_file_location(f"tests_{zlib.crc32(name.encode()):08x}", path)
         if spec is None or spec.loader is None:
@@ -200,8 +211,6 @@ def _module(path: Path, name: str) -> ModuleType:
     except Exception as error:
         # Whatever a test file raises while it is loaded, it cannot be used.
         raise Broken(f"{name} cannot be loaded\n{traceback.format_exc(limit=-4)}") from error
-    finally:
-        sys.path.remove(str(path.parent))
     return module
 
 
@@ -218,10 +227,12 @@ def main() -> None:
     rules = json.loads(options.rules)
     signal.signal(signal.SIGALRM, _late)
     try:
-        report = Runner(rules).run(load(Path(options.lab), list(rules["files"])))
+        # First, since what tests import for themselves is none of the student's time.
+        tests = load(Path(options.lab), list(rules["files"]))
+        report = Runner(rules).run(tests)
     except Broken as error:
         sys.exit(f"the tests are broken: {error}")
-    text = json.dumps(report, allow_nan=False)
+    text = json.dumps(report, allow_nan=False, ensure_ascii=False)
     with open(options.out + ".part", "w", encoding="utf-8") as file:
         file.write(text)
     os.replace(options.out + ".part", options.out)

@@ -14,7 +14,7 @@ from typing import Any
 
 LONGEST = 16 << 20
 """bytes of one message"""
-MOST_VALUES = 2_000_000
+MOST_VALUES = 1_000_000
 """values in one message: each costs its reader far more memory than its bytes"""
 DEEPEST = 64
 MOST_DIGITS = 1000

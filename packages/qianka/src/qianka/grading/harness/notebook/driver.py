@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import time
 from typing import Any
 
@@ -18,6 +19,9 @@ from qianka.grading.harness.notebook.session import Limits, Outcome, Session
 from qianka.notebooks.master import Master, understand
 from qianka.notebooks.pairing import Pairing, Step, pair
 from qianka.notebooks.reading import Notebook, Unreadable, read_file
+
+MEMORY = 420 << 20
+"""bytes for this process; the tests' own has its share, see tester.py"""
 
 
 def report_on(link: Link, handin: str, master_path: str, rules: dict[str, Any]) -> dict[str, Any]:
@@ -67,6 +71,8 @@ def main() -> None:
     for name in ("--handin", "--lab", "--out", "--rules"):
         parser.add_argument(name, required=True)
     options = parser.parse_args()
+    # What the student's side sends must not have our whole side ended for want of memory: that would be no grade.
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     rules = json.loads(options.rules)
     link = Link(connect(os.environ.pop(VARIABLE)))
     handin, master = os.path.join(options.handin, rules["file"]), os.path.join(options.lab, rules["master"])

@@ -162,7 +162,7 @@ class Session:
             try:
                 reply: dict[str, Any] = {"reply": self.ask(message["ask"], until)}
                 link.send(wire.dumps(reply))
-            except wire.Nonsense:
+            except (wire.Nonsense, MemoryError):
                 reply = {"reply": {"unfit": "the value is too big"}}
                 link.send(wire.dumps(reply))
             except (Late, Gone, Closed) as error:
@@ -222,7 +222,7 @@ class Session:
             return None
         try:
             return wire.loads(line[1:])
-        except wire.Nonsense:
+        except (wire.Nonsense, MemoryError):
             return {"id": self.number, "unfit": "an answer that cannot be read"}
 
     def _interrupt(self) -> bool:
