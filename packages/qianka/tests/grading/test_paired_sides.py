@@ -15,13 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from qianka.grading import stages
-from qianka.grading.report import Item, Report, read_report
+from qianka.grading.report import STATES, Item, Report, read_report
 from qianka.testing.labfolders import write_files
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 RULES = {"seconds": 1.0, "seconds_start": 10.0, "seconds_total": 20.0, "files": ["tests/test_*.py"], "path": "code"}
+CONTRACTS = Path(__file__).parents[4] / "contracts"
+SCHEMA = json.loads((CONTRACTS / "report.schema.json").read_text("utf-8"))
 GOOD = "def add(a, b):\n    return a + b\n"
 TESTS = """
 from qianka_tests import close, hidden, hint, points, seconds, student, title
@@ -74,7 +77,11 @@ def run(folder: Path, solution: str, tests: str = TESTS, **rules: Any) -> Paired
     _, stderr = main.communicate(timeout=60)
     printed, _ = peer.communicate(timeout=20)
     written = folder / "out" / "tests.json"
-    report = read_report(json.loads(written.read_text())) if written.exists() else None
+    report = None
+    if written.exists():
+        raw = json.loads(written.read_text())
+        jsonschema.Draft202012Validator(SCHEMA).validate(raw)
+        report = read_report(raw)
     return Paired(report, main.returncode, stderr, peer.returncode, printed)
 
 
@@ -90,6 +97,15 @@ def _start(script: str, words: list[str], end: socket.socket, cwd: Path) -> subp
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def test_the_golden_sample_keeps_the_schema_and_is_read() -> None:
+    sample = json.loads((CONTRACTS / "samples/report-tests.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.Draft202012Validator(SCHEMA).validate(sample)
+    report = read_report(sample)
+    assert ([item.state for item in report.items], report.share) == (["passed", "raised", "failed"], 0.25)
+    assert SCHEMA["$defs"]["item"]["properties"]["state"]["enum"] == list(STATES)
 
 
 def test_a_good_hand_in_passes(tmp_path: Path) -> None:
