@@ -26,7 +26,7 @@ STYLE_TOOL_SECONDS = 40
 """after which a tool counts as hung on this hand-in: it costs the points, not the grading"""
 OUR_SIDE = 512 * MIB
 """memory of our side of a paired run"""
-NOTEBOOK_SIDE = 768 * MIB
+NOTEBOOK_SIDE = 1024 * MIB
 """the same for a notebook, which is parsed there"""
 PAIRED_MARGIN = 60.0
 """seconds of a paired run beyond `seconds_total`: our side ends in time by itself, so a wall limit is our fault"""

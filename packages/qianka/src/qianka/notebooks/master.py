@@ -16,7 +16,6 @@ from qianka.notebooks.reading import Cell, Note, Notebook
 
 MAX_POINTS = 10_000.0
 _DEFINED = re.compile(r"^(?:async\s+)?(?:def|class)\s+([^\W\d]\w*)", re.MULTILINE)
-_ASSIGNED = re.compile(r"^([^\W\d]\w*)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,11 +131,6 @@ def role_of(cell: Cell) -> str:
 def defined(source: str) -> set[str]:
     """Names of functions and classes at the top level, found without parsing: sources may be anything."""
     return set(_DEFINED.findall(source))
-
-
-def bound(source: str) -> set[str]:
-    """Names that a cell defines or assigns at the top level."""
-    return defined(source) | set(_ASSIGNED.findall(source))
 
 
 def extras(cell: Cell) -> dict[str, Any]:

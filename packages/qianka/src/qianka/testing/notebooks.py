@@ -27,8 +27,8 @@ def code(source: str, key: str | None = None, *, solution: bool = False, **more:
     if key is not None:
         flags = {"grade": False, "solution": solution, "locked": False, "schema_version": 3, "task": False}
         metadata = {"nbgrader": {**flags, "grade_id": key}}
-    made = {"cell_type": "code", "metadata": metadata, "source": source, "outputs": [], "execution_count": None}
-    return {**made, **more}
+    made: dict[str, Any] = {"cell_type": "code", "metadata": metadata, "source": source}
+    return {**made, "outputs": [], "execution_count": None, **more}
 
 
 def graded(source: str, key: str, points: float = 1, **own: Any) -> dict[str, Any]:
@@ -62,61 +62,62 @@ def odd_ones(solved: bytes, first: str) -> list[Odd]:
 
     Six are no notebooks, five were cut up but are graded, four attack the run.
     """
+    return [*_unreadable(solved), *_cut_up(solved, first), *_hostile(solved, first)]
+
+
+def _unreadable(solved: bytes) -> list[Odd]:
     whole = json.loads(solved)
+    files = {
+        "empty": b"",
+        "page": b"<!DOCTYPE html><html><body>log in</body></html>",
+        "truncated": solved[: len(solved) // 2],
+        "deep": b'{"cells": ' + b"[" * 200_000,
+        "no-cells": written({**whole, "cells": []}),
+        "wrong-types": written({"cells": [1, None, {"cell_type": 7}], "nbformat": "x"}),
+    }
+    return [Odd(name, data, ("invalid",), 0, 0) for name, data in files.items()]
 
-    def changed(change: Callable[[Cells], Cells]) -> bytes:
-        cells = json.loads(json.dumps(whole["cells"]))
-        return written({**whole, "cells": change(cells)})
 
-    def answer(cells: Cells) -> int:
-        return next(n for n, c in enumerate(cells) if c["metadata"].get("nbgrader", {}).get("grade_id") == first)
-
-    def with_code(source: str) -> bytes:
-        def put(cells: Cells) -> Cells:
-            cells.insert(answer(cells) + 1, code(source))
-            return cells
-
-        return changed(put)
-
-    def twice(cells: Cells) -> Cells:
-        at = answer(cells)
+def _cut_up(solved: bytes, first: str) -> list[Odd]:
+    def twice(cells: Cells, at: int) -> Cells:
         return [*cells[:at], {**cells[at], "source": "def unused():\n    return 0"}, *cells[at:]]
 
-    def split(cells: Cells) -> Cells:
-        at = answer(cells)
+    def split(cells: Cells, at: int) -> Cells:
         return [*cells[: at + 1], {**cells[at], "source": "note = 'the other half'"}, *cells[at + 1 :]]
 
-    def without(cells: Cells) -> Cells:
-        return [cell for n, cell in enumerate(cells) if n != answer(cells)]
+    def without(cells: Cells, at: int) -> Cells:
+        return [*cells[:at], *cells[at + 1 :]]
 
-    def bare(cells: Cells) -> Cells:
+    def bare(cells: Cells, _: int) -> Cells:
         return [{**cell, "metadata": {}, "id": f"new-{n}"} for n, cell in enumerate(cells)]
 
-    def heavy(cells: Cells) -> Cells:
+    def heavy(cells: Cells, _: int) -> Cells:
         picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "A" * (9 << 20)}}
         return [*cells[:-1], {**cells[-1], "outputs": [picture]}]
 
-    unread, graded_all, some = ("invalid",), ("accepted",), ("accepted", "below_line")
-    return [
-        Odd("empty", b"", ("invalid",), 0, 0),
-        Odd("page", b"<!DOCTYPE html><html><body>log in</body></html>", unread, 0, 0),
-        Odd("truncated", solved[: len(solved) // 2], unread, 0, 0),
-        Odd("deep", b'{"cells": ' + b"[" * 200_000, unread, 0, 0),
-        Odd("no-cells", written({**whole, "cells": []}), unread, 0, 0),
-        Odd("wrong-types", written({"cells": [1, None, {"cell_type": 7}], "nbformat": "x"}), unread, 0, 0),
-        Odd("duplicate", changed(twice), graded_all, 100),
-        Odd("split", changed(split), graded_all, 100),
-        Odd("missing", changed(without), some, 1, 99),
-        Odd("bare", changed(bare), graded_all, 100),
-        Odd("heavy", changed(heavy), graded_all, 100),
-        Odd("endless", with_code("while True:\n    pass"), graded_all, 100),
-        Odd("flood", with_code("while True:\n    print('训' * 10_000)"), graded_all, 100),
-        Odd("exit", with_code("import os\nos._exit(0)"), graded_all, 100),
-        Odd(
-            "murder",
-            with_code("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"),
-            ("below_line", "crashed"),
-            0,
-            99,
-        ),
-    ]
+    whole = [("duplicate", twice), ("split", split), ("bare", bare), ("heavy", heavy)]
+    made = [Odd(name, _changed(solved, first, change), ("accepted",), 100) for name, change in whole]
+    return [*made, Odd("missing", _changed(solved, first, without), ("accepted", "below_line"), 1, 99)]
+
+
+def _hostile(solved: bytes, first: str) -> list[Odd]:
+    cells = {
+        "endless": "while True:\n    pass",
+        "flood": "while True:\n    print('训' * 10_000)",
+        "exit": "import os\nos._exit(0)",
+    }
+    murder = "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"
+    made = [Odd(name, _with(solved, first, source), ("accepted",), 100) for name, source in cells.items()]
+    return [*made, Odd("murder", _with(solved, first, murder), ("below_line", "crashed"), 0, 99)]
+
+
+def _with(solved: bytes, first: str, source: str) -> bytes:
+    """With a cell of one's own behind an answer."""
+    return _changed(solved, first, lambda cells, at: [*cells[: at + 1], code(source), *cells[at + 1 :]])
+
+
+def _changed(solved: bytes, first: str, change: Callable[[Cells, int], Cells]) -> bytes:
+    whole = json.loads(solved)
+    cells: Cells = whole["cells"]
+    at = next(n for n, c in enumerate(cells) if c["metadata"].get("nbgrader", {}).get("grade_id") == first)
+    return written({**whole, "cells": change(cells, at)})
