@@ -7,11 +7,11 @@ workers, started by the first test that needs it and removed at the end; a fresh
 from __future__ import annotations
 
 import fcntl
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +21,8 @@ from qianka.testing.stores import Source
 
 SUITES = tuple(f"packages/qianka/tests/{name}" for name in ("store", "services", "worker"))
 """the folders whose tests run on both"""
-_PLACE = "QIANKA_TEST_POSTGRES"
+_place: list[Path] = []
+"""where the server of this test run lies; the same in all its processes"""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,16 +31,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "sqlite_only: about SQLite, or about no database: not run on the others")
-    if not hasattr(config, "workerinput"):
-        # Made here and told by the environment, so that all xdist workers find the same one.
-        place = Path(tempfile.mkdtemp(prefix="qianka-pg-"))
-        place.chmod(0o755)
-        os.environ[_PLACE] = str(place)
+    told = getattr(config, "workerinput", None)
+    if told is not None:
+        _place.append(Path(told["postgres"]))
+        return
+    # Made before any worker process begins, so that all of them find the same one.
+    place = Path(tempfile.mkdtemp(prefix="qianka-pg-"))
+    place.chmod(0o755)
+    _place.append(place)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Of xdist: tell a worker process where the server is."""
+    node.workerinput["postgres"] = str(_place[-1])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    place = _place.pop()
     if not hasattr(config, "workerinput"):
-        place = Path(os.environ[_PLACE])
         if (place / "server").exists():
             PostgresServer(place / "server").remove()
         shutil.rmtree(place, ignore_errors=True)
@@ -63,7 +73,7 @@ def need_postgres() -> None:
 def running_server() -> PostgresServer:
     """The server of this test run, started if need be; skips where PostgreSQL is not installed."""
     need_postgres()
-    place = Path(os.environ[_PLACE])
+    place = _place[-1]
     server = PostgresServer(place / "server")
     with (place / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
