@@ -7,7 +7,9 @@ workers, started by the first test that needs it and removed at the end; a fresh
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +25,11 @@ SUITES = tuple(f"packages/qianka/tests/{name}" for name in ("store", "services",
 """the folders whose tests run on both"""
 _place: list[Path] = []
 """where the server of this test run lies; the same in all its processes"""
+_AFTERWARDS = (
+    '(while kill -0 "$0"; do sleep 1; done; kill -QUIT "$(head -n 1 "$1/server/data/postmaster.pid")"; sleep 1;'
+    ' rm -rf "$1") </dev/null >/dev/null 2>&1 &'
+)
+"""a test run that is killed cannot clean up: somebody waits for its end and does"""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Made before any worker process begins, so that all of them find the same one.
     place = Path(tempfile.mkdtemp(prefix="qianka-pg-"))
     place.chmod(0o755)
+    (place / "pid").write_text(str(os.getpid()))
     _place.append(place)
 
 
@@ -81,6 +89,7 @@ def running_server() -> PostgresServer:
             server.make()
             server.start()
             server.make_template()
+            subprocess.run(["/bin/sh", "-c", _AFTERWARDS, (place / "pid").read_text(), place], check=True)
     return server
 
 
