@@ -31,7 +31,8 @@ def bare_runtime(tmp_path: Path) -> Path:
 def test_every_package_is_pinned_for_every_python() -> None:
     lines = [line for line in runtime.REQUIREMENTS.read_text("utf-8").splitlines() if line and line[0] != "#"]
     assert all(re.match(r"[a-z0-9-]+==[0-9.]+( *; .*)?$", line) for line in lines)
-    assert {line.partition("==")[0] for line in lines} == {"torch", "numpy", "scikit-learn", "black", "flake8"}
+    wanted = {"torch", "numpy", "scikit-learn", "black", "flake8", "ipython", "matplotlib"}
+    assert {line.partition("==")[0] for line in lines} == wanted
 
 
 def test_an_index_that_is_silent_is_given_up_quickly() -> None:
