@@ -58,6 +58,7 @@ class ContainerWatch(Watch):
         Raises Unfit when it is less contained than the job asks.
         """
         self.seen.contained = True
+        self.plan.remains = self.clear
         line = self._meet()
         self.plan.listening.close()
         if line is None:
@@ -68,7 +69,6 @@ class ContainerWatch(Watch):
             self._look_from_outside()
         except (OSError, Unfit):
             self.kill()
-            self.clear()
             raise
         # The engine's own start is not the run's time.
         self.began = time.monotonic()
@@ -114,6 +114,7 @@ class ContainerWatch(Watch):
 
     def clear(self) -> None:
         """Remove the container; an engine that does not answer leaves it to the next start of the platform."""
+        self.plan.remains = None
         with self.rights.root:
             try:
                 reap.remove(self.plan.engine, self.plan.setup.name)

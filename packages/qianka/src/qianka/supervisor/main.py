@@ -149,6 +149,8 @@ def let_go(plan: plans.Plan, rights: Rights) -> None:
     if plan.group is not None:
         with rights.root:
             plan.group.remove()
+    if plan.remains is not None:
+        plan.remains()
 
 
 def start(

@@ -8,6 +8,7 @@ from qianka.sandbox import cgroup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from qianka.supervisor.child import Start
@@ -36,6 +37,8 @@ class Plan:
         self.opened: list[int] = []
         """descriptors to close once the process is started"""
         self.temporary: str | None = None
+        self.remains: Callable[[], None] | None = None
+        """removes what would be left on the machine, where that is more than a group"""
         self.watch: type[Watch] | None = None
         """how it is watched, where not as usual"""
 

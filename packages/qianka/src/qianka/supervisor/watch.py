@@ -193,7 +193,8 @@ class Watch:
                 group.remove()
 
     def _notice_end(self) -> None:
-        status = self.child.ended()
+        # Waited for once: it may have ended before anybody listened to it.
+        status = self.child.ended() if self.ended is None else None
         if status is None:
             return
         self.ended = time.monotonic()
