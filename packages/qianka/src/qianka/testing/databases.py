@@ -86,10 +86,10 @@ def running_server() -> PostgresServer:
     with (place / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if server.pid() is None:
+            subprocess.run(["/bin/sh", "-c", _AFTERWARDS, (place / "pid").read_text(), place], check=True)
             server.make()
             server.start()
             server.make_template()
-            subprocess.run(["/bin/sh", "-c", _AFTERWARDS, (place / "pid").read_text(), place], check=True)
     return server
 
 
