@@ -129,7 +129,7 @@ def test_cancelling_leaves_a_mark_that_may_be_left_twice(tmp_path: Path) -> None
         ({"resources": {"memory": 1.5}}, "resources.memory"),
         ({"limits": {"wall": -1}}, "limits.wall"),
         ({"limits": {"processes": True}}, "limits.processes"),
-        ({"isolation": {"backend": "docker"}}, "isolation.backend"),
+        ({"isolation": {"backend": "chroot"}}, "isolation.backend"),
         ({"environment": {"A=B": "x"}}, "environment"),
     ],
 )
