@@ -58,7 +58,7 @@ def test_a_students_script_becomes_a_contained_job_of_their_only_cohort(platform
     assert (job.state, job.cohort_id, job.kind, job.charged, woken) == ("PENDING", cohort.id, "run", True, [1])
     assert job.spec["argv"] == ["python", "/work/code/train.py", "--epochs", "1"]
     assert (job.spec["work"], job.spec["network"]) == (str(platform.folders.trees / TREE), "none")
-    assert job.spec["isolation"] == {"backend": "bubblewrap", "minimum": "full"}
+    assert job.spec["isolation"] == {"backend": "auto", "minimum": "full"}
     assert job.spec["runtime"] is None
     with platform.store.reading() as session:
         assert [a.action for a in session.query(Audit)] == ["job.submit"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,6 +29,8 @@ HOSTILE = [
     "训练 集",
     "\t#",
 ]
+
+STANDIN = Path(__file__).with_name("standin")
 
 Make = Callable[..., dict[str, Any]]
 Run = Callable[..., Any]
@@ -120,6 +123,17 @@ def test_an_argument_reaches_every_process_of_torchrun_as_it_was_given(job: Make
     # The address is the one Slurm dials: names of nodes need not resolve.
     assert {environment["MASTER_ADDR"] for _, environment, _ in shown} == {"127.0.0.1"}
     assert {environment["OMP_NUM_THREADS"] for _, environment, _ in shown} == {"2"}
+
+
+def test_an_address_of_version_six_is_written_as_torch_reads_it(job: Make, run: Run, tmp_path: Path) -> None:
+    own = tmp_path / "bin"
+    own.mkdir()
+    (own / "scontrol").write_text('#!/bin/sh\necho "NodeName=node1 NodeAddr=::1 Version=22.05.8"\n')
+    (own / "scontrol").chmod(0o755)
+    where = f"{own}:{STANDIN / 'bin'}:{Path(sys.executable).parent}:/usr/bin:/bin"
+    made = job(argv=["python", "/work/show.py"], torchrun=True, resources={"nodes": 1})
+    text = run(made, Site(ports=_free_ports()), PATH=where).out
+    assert json.loads(text)[1]["MASTER_ADDR"] == "::1"
 
 
 def test_a_name_adds_no_line_to_the_script(job: Make, places: Places) -> None:
