@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 import shlex
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
