@@ -123,16 +123,16 @@ def _curve(points: list[Point]) -> dict[str, Any]:
 def _seed(spec: dict[str, Any], points: list[Point], config: Path) -> tuple[str | None, str | None]:
     """(seed, where it was said): all of it is the program's own word."""
     for point in points[:100]:
-        value = point.values.get("seed")
-        if value is not None and value.is_integer():
-            return str(int(value)), "metrics"
+        number = point.values.get("seed")
+        if number is not None and number.is_integer():
+            return str(int(number)), "metrics"
     if (told := _of_config(config)) is not None:
         return told, "config"
     argv = [str(word) for word in spec.get("argv") or []]
-    for number, word in enumerate(argv):
+    for place, word in enumerate(argv):
         name, _, value = word.partition("=")
         if name in ("--seed", "-seed", "--random-seed"):
-            value = value or (argv[number + 1] if number + 1 < len(argv) else "")
+            value = value or (argv[place + 1] if place + 1 < len(argv) else "")
             if _SEED.fullmatch(value):
                 return value, "arguments"
     variables = spec.get("environment") or {}
