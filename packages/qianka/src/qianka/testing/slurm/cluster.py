@@ -9,10 +9,9 @@ import signal
 import stat
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
-from qianka.testing.slurm import accounts, configs, daemons
+from qianka.testing.slurm import accounts, configs, daemons, leftovers
 from qianka.testing.slurm.needs import found, has_control_groups
 from qianka.testing.slurm.ports import free_row
 
@@ -23,7 +22,7 @@ class Cluster:
     """`nodes` nodes of `cpus` cores, `memory` MiB and `gpus` cards each, whatever the machine has."""
 
     def __init__(self, nodes: int = 4, *, cpus: int = 16, memory: int = 64_000, gpus: int = 8) -> None:
-        folder = Path(tempfile.mkdtemp(prefix="qianka-slurm-", dir="/var/tmp"))
+        folder = Path(tempfile.mkdtemp(prefix=leftovers.PREFIX, dir="/var/tmp"))
         first = free_row(4 + nodes)
         ports = {name: first + number for number, name in enumerate((*_PARTS, "slurmd"))}
         # Node names name control groups as well, and those are the machine's: a tag of our own.
@@ -51,7 +50,9 @@ class Cluster:
 
     def up(self) -> None:
         """Start everything; returns when all nodes are idle. Raises DoesNotStart."""
+        leftovers.sweep(self.folder.parent)
         try:
+            leftovers.own(self.folder, self.shape.tag)
             self._prepare()
             self._start_munge()
             self._start_mariadb()
@@ -82,7 +83,7 @@ class Cluster:
         if self._mariadb is not None:
             self._mariadb.wait(10)
         self._accounts.remove()
-        self._remove_groups()
+        leftovers.remove_groups(self.names)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def person(self, name: str, *, qos: tuple[str, ...] = ("normal",)) -> str:
@@ -228,22 +229,6 @@ class Cluster:
 
     def _pid(self, name: str) -> Path:
         return self.folder / "run" / f"{name}.pid"
-
-    def _remove_groups(self) -> None:
-        """The control groups that the nodes leave behind."""
-        for _ in range(20):
-            left = [
-                Path(top)
-                for name in self.names
-                for root in Path("/sys/fs/cgroup").glob(f"*/slurm_{name}")
-                for top, _, _ in os.walk(root, topdown=False)
-            ]
-            for folder in left:
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
-            if not any(folder.exists() for folder in left):
-                return
-            time.sleep(0.1)
 
     def __enter__(self) -> Cluster:
         self.up()
