@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 import shutil
 import subprocess
 import tempfile
@@ -26,8 +27,8 @@ SUITES = tuple(f"packages/qianka/tests/{name}" for name in ("store", "services",
 _place: list[Path] = []
 """where the server of this test run lies; the same in all its processes"""
 _AFTERWARDS = (
-    '(while kill -0 "$0"; do sleep 1; done; kill -QUIT "$(head -n 1 "$1/server/data/postmaster.pid")"; sleep 1;'
-    ' rm -rf "$1") </dev/null >/dev/null 2>&1 &'
+    '(while kill -0 "$0"; do sleep 1; done; for again in 1 2 3 4 5; do'
+    ' kill -QUIT "$(head -n 1 "$1/server/data/postmaster.pid")"; sleep 2; rm -rf "$1"; done) </dev/null >/dev/null 2>&1 &'
 )
 """a test run that is killed cannot clean up: somebody waits for its end and does"""
 
@@ -42,11 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if told is not None:
         _place.append(Path(told["postgres"]))
         return
-    # Made before any worker process begins, so that all of them find the same one.
-    place = Path(tempfile.mkdtemp(prefix="qianka-pg-"))
-    place.chmod(0o755)
-    (place / "pid").write_text(str(os.getpid()))
-    _place.append(place)
+    # Named before any worker process begins, so that all of them find the same one; made when it is needed.
+    _place.append(Path(tempfile.gettempdir()) / f"qianka-pg-{os.getpid()}-{secrets.token_hex(4)}")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -82,11 +80,12 @@ def running_server() -> PostgresServer:
     """The server of this test run, started if need be; skips where PostgreSQL is not installed."""
     need_postgres()
     place = _place[-1]
+    place.mkdir(exist_ok=True, mode=0o755)
     server = PostgresServer(place / "server")
     with (place / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if server.pid() is None:
-            subprocess.run(["/bin/sh", "-c", _AFTERWARDS, (place / "pid").read_text(), place], check=True)
+            subprocess.run(["/bin/sh", "-c", _AFTERWARDS, place.name.split("-")[2], place], check=True)
             server.make()
             server.start()
             server.make_template()
