@@ -28,7 +28,8 @@ _place: list[Path] = []
 """where the server of this test run lies; the same in all its processes"""
 _AFTERWARDS = (
     '(while kill -0 "$0"; do sleep 1; done; for again in 1 2 3 4 5; do'
-    ' kill -QUIT "$(head -n 1 "$1/server/data/postmaster.pid")"; sleep 2; rm -rf "$1"; done) </dev/null >/dev/null 2>&1 &'
+    ' kill -QUIT "$(head -n 1 "$1/server/data/postmaster.pid")"; sleep 2; rm -rf "$1"; done)'
+    " </dev/null >/dev/null 2>&1 &"
 )
 """a test run that is killed cannot clean up: somebody waits for its end and does"""
 
