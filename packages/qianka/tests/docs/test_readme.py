@@ -59,7 +59,12 @@ def _command(name: str) -> Any:  # click's Command or Group, which Typer brings 
 def _parse(words: list[str]) -> None:
     """Parse a command line, run nothing. Raises KeyError, or click's UsageError with what is wrong."""
     command, rest = _command(words[0]), words[1:]
-    if hasattr(command, "commands"):
+    while hasattr(command, "commands"):
+        # The group reads its own options and may fill in a command that can be left out.
+        with command.make_context("qianka", list(rest)) as context:
+            rest = [*context._protected_args, *context.args]
+        if not rest:
+            return
         command, rest = command.commands[rest[0]], rest[1:]
     with command.make_context("qianka", list(rest)):
         pass

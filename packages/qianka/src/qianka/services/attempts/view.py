@@ -7,7 +7,7 @@ from qianka.ids import new_id
 from qianka.services import access, audit, events
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import attempts as repo
-from qianka.store.tables import Attempt, Lab
+from qianka.store.tables import Attempt, Lab, Submission
 
 
 def get(platform: Platform, caller: Caller, attempt_id: str) -> Attempt:
@@ -19,6 +19,10 @@ def get(platform: Platform, caller: Caller, attempt_id: str) -> Attempt:
         attempt = access.attempt_for(session, caller, attempt_id)
         _hide(attempt, access.is_staff(session, caller, _cohort_of(session.get(Lab, attempt.lab_id))))
         session.expunge(attempt)
+        submission = session.get(Submission, attempt.submission_id)
+    if attempt.feedback is not None and submission is not None:
+        # Whether it is late follows from dates, which may have changed since the feedback was written.
+        attempt.feedback = {**attempt.feedback, "late": submission.late}
     return attempt
 
 

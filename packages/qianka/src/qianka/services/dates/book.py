@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -60,6 +60,9 @@ class Book:
     """by submission"""
     grades: dict[tuple[int, int], Grade]
     rules_of: RulesOf
+    _personal: dict[tuple[int, int], Personal] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """known answers; a changed copy of the book starts anew"""
+    _days: dict[tuple[int, str], int] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @property
     def zone(self) -> ZoneInfo:
@@ -67,17 +70,27 @@ class Book:
 
     def personal(self, person_id: int, lab_id: int) -> Personal:
         """The dates that hold for a person; staff has none."""
+        known = self._personal.get((person_id, lab_id))
+        if known is not None:
+            return known
         mine = self.enrolled.get(person_id)
-        if mine is None or mine.role != "student":
-            return Personal(opens=None, due=None, locks=None, by=None)
-        rules = rules_for(self.extensions, lab_id, person_id, mine.section)
-        return personal(self.dates[lab_id], rules, self.zone)
+        found = Personal(opens=None, due=None, locks=None, by=None)
+        if mine is not None and mine.role == "student":
+            rules = rules_for(self.extensions, lab_id, person_id, mine.section)
+            found = personal(self.dates[lab_id], rules, self.zone)
+        self._personal[person_id, lab_id] = found
+        return found
 
     def late(self, person_id: int, handed: Handed) -> int:
         """How many calendar days late a hand-in counts as, for a person: by its policy and its earliest twin."""
-        policy = self.rules_of(self.labs[handed.lab_id], self._version(handed)).policy
-        due = self.personal(person_id, handed.lab_id).due
-        return lateness(self.counted_at(person_id, handed), due, self.zone, policy.grace_seconds)
+        key = (person_id, handed.submission)
+        if key not in self._days:
+            policy = self.rules_of(self.labs[handed.lab_id], self._version(handed)).policy
+            due = self.personal(person_id, handed.lab_id).due
+            late = due is not None and handed.submitted_at > due  # its twin is never later
+            at = self.counted_at(person_id, handed) if late else handed.submitted_at
+            self._days[key] = lateness(at, due, self.zone, policy.grace_seconds)
+        return self._days[key]
 
     def counted_at(self, person_id: int, handed: Handed) -> datetime:
         """When these files were first handed in: the same once more keeps the earlier time."""

@@ -12,7 +12,7 @@ from qianka.services import events
 from qianka.services.dates.book import Book, Counted, read
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import dates as repo
-from qianka.store.tables import Attempt, Cohort, Grade, GradeChange, Lab, Submission
+from qianka.store.tables import Cohort, Grade, GradeChange, Lab
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,18 +132,13 @@ def _facts(counted: Counted) -> dict[str, Any]:
 
 def _mark_late(session: Session, book: Book) -> None:
     """The mark `late` of hand-ins, by the same dates; a group's by those of whoever sent it."""
+    changed: dict[bool, list[str]] = {True: [], False: []}
     for person_id, rows in book.handed.items():
         for handed in rows:
-            is_late = handed.person_id == person_id and book.late(person_id, handed) > 0
-            if handed.person_id != person_id or is_late == handed.late:
-                continue
-            submission = session.get(Submission, handed.submission)
-            if submission is not None:
-                submission.late = is_late
-            newest = book.newest(handed.submission)
-            attempt = None if newest is None else session.get(Attempt, newest.attempt)
-            if attempt is not None and attempt.feedback is not None:
-                attempt.feedback = {**attempt.feedback, "late": is_late}
+            if handed.person_id == person_id and (is_late := book.late(person_id, handed) > 0) != handed.late:
+                changed[is_late].append(handed.submission)
+    for is_late, ids in changed.items():
+        repo.mark_late(session, ids, is_late)
 
 
 def names(session: Session, found: Iterable[Move]) -> dict[int, tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import ColumnElement, and_, or_, select, update
 from sqlalchemy.orm import Session
 
 from qianka.store.tables import (
@@ -20,6 +20,8 @@ from qianka.store.tables import (
     Person,
     Submission,
 )
+
+_CHUNK = 500  # parameters in one IN (…): SQLite's older limit is 999
 
 
 class Graded(NamedTuple):
@@ -133,6 +135,13 @@ def graded(
     for row in session.execute(query):
         found.setdefault(row[1], []).append(Graded(*row))
     return found
+
+
+def mark_late(session: Session, submissions: Sequence[str], late: bool) -> None:
+    """Set the mark `late` of hand-ins."""
+    for start in range(0, len(submissions), _CHUNK):
+        part = submissions[start : start + _CHUNK]
+        session.execute(update(Submission).where(Submission.id.in_(part)).values(late=late))
 
 
 def members(session: Session, group_ids: Iterable[int]) -> dict[int, list[int]]:
