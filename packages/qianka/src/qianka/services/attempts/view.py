@@ -20,9 +20,9 @@ def get(platform: Platform, caller: Caller, attempt_id: str) -> Attempt:
         _hide(attempt, access.is_staff(session, caller, _cohort_of(session.get(Lab, attempt.lab_id))))
         session.expunge(attempt)
         submission = session.get(Submission, attempt.submission_id)
-    if attempt.feedback is not None and submission is not None:
+    if submission is not None and "late" in (attempt.feedback or {}):
         # Whether it is late follows from dates, which may have changed since the feedback was written.
-        attempt.feedback = {**attempt.feedback, "late": submission.late}
+        attempt.feedback = {**(attempt.feedback or {}), "late": submission.late}
     return attempt
 
 

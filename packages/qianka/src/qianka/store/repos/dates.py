@@ -133,7 +133,7 @@ def graded(
         query = query.where(_of(people))
     found: dict[str, list[Graded]] = {}
     for row in session.execute(query):
-        found.setdefault(row[1], []).append(Graded(*row))
+        found.setdefault(row[1], []).append(Graded._make(row))
     return found
 
 
