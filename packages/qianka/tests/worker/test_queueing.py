@@ -11,6 +11,7 @@ import pytest
 from qianka.domain.jobs import JobKind, JobState
 from qianka.engines.base import Handle
 from qianka.errors import PlatformFault, Text, Unavailable
+from qianka.server import views
 from qianka.services import jobs
 from qianka.services.platform import Platform
 from qianka.store.tables import Event, Job, Ledger, Run
@@ -128,7 +129,11 @@ def test_a_silent_engine_makes_everything_unknown_since_its_last_answer_and_conc
         advance(platform, 60)
         assert dispatcher.step() is False
     for job in (running, waiting):
-        assert (read(platform, job).state, read(platform, job).answered_at) == ("UNKNOWN", answered)
+        found = read(platform, job)
+        assert (found.state, found.answered_at) == ("UNKNOWN", answered)
+        shown = views.job(found, caller_of(person), "en")
+        assert shown.answered_at == answered
+        assert "last answered at 20" in (shown.reason_text or "")
     assert (read(platform, late).state, read(platform, late).reason) == ("PENDING", {"code": "engine_silent"})
     engine.down = False
     dispatcher.step()

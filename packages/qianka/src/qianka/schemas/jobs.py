@@ -83,6 +83,8 @@ class Job(Answer):
     queued_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    answered_at: datetime | None = None
+    """of an UNKNOWN job: when its engine last answered"""
     exit_code: int | None = None
     wall: float | None = None
     cpu: float | None = None

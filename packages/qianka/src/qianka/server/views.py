@@ -39,7 +39,8 @@ def cohort(row: tables.Cohort, roles: dict[str, str]) -> Cohort:
 
 def job(row: tables.Job, caller: Caller, language: Language, runs: Sequence[tables.Run] = ()) -> Job:
     """A job and what its accepted run used."""
-    reason = jobs.reason_text(row.reason)
+    is_unknown = row.state == JobState.UNKNOWN.value
+    reason = jobs.unknown_text(row.answered_at) if is_unknown else jobs.reason_text(row.reason)
     result = row.result or {}
     return Job(
         id=row.id,
@@ -62,6 +63,7 @@ def job(row: tables.Job, caller: Caller, language: Language, runs: Sequence[tabl
         queued_at=row.queued_at,
         started_at=row.started_at,
         ended_at=row.ended_at,
+        answered_at=row.answered_at if is_unknown else None,
         exit_code=result.get("exit_code"),
         wall=result.get("wall"),
         cpu=result.get("cpu"),

@@ -12,6 +12,7 @@ from qianka.services.jobs.own import JobRequest as JobRequest
 from qianka.services.jobs.own import submit as submit
 from qianka.services.jobs.reasons import REASONS as REASONS
 from qianka.services.jobs.reasons import reason_text as reason_text
+from qianka.services.jobs.reasons import unknown_text as unknown_text
 from qianka.services.jobs.settle import settle as settle
 from qianka.services.jobs.stages import submit_stage as submit_stage
 from qianka.services.jobs.view import LogPiece as LogPiece

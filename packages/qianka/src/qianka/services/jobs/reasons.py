@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
+from qianka.clock import utc_offset
 from qianka.errors import Text
 
 REASONS: dict[str, Text] = {
@@ -64,3 +66,16 @@ def reason_text(reason: dict[str, Any] | None) -> Text | None:
         return text
     # Slurm's own word as well: it is what its manual and its operators speak of.
     return Text(f"{text.zh}（Slurm：{said}）", f"{text.en} (Slurm: {said})")
+
+
+def unknown_text(answered_at: datetime | None) -> Text:
+    """Said of a job whose engine does not answer: nobody knows where it stands, since when."""
+    if answered_at is None:
+        return Text("引擎没有应答；任务的状态未知", "the engine does not answer: where the job stands is not known")
+    here = answered_at.astimezone()
+    when = f"{here:%Y-%m-%d %H:%M:%S} ({utc_offset(here)})"
+    return Text(
+        f"引擎没有应答；状态未知，最后一次应答是 {when}。任务没有丢，恢复后接着算",
+        f"the engine does not answer: where the job stands is not known; it last answered at {when}. Nothing is lost: "
+        "it goes on when the engine is back",
+    )
