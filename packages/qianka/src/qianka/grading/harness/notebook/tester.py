@@ -35,6 +35,8 @@ class Tester:
 
     def serve(self) -> None:
         """Until the driver is gone."""
+        self.names.preload("\n".join(test.source for test in self.master.tests))
+        self.link.send(wire.dumps({"ready": True}), 60)
         while True:
             request = self.link.message(None)
             test = self.master.test(request["test"])
