@@ -137,6 +137,7 @@ def _fill(
         database_sha256=database_sha256,
         database_bytes=database_bytes,
     )
+    os.sync()  # everything is on the disk before the manifest calls it a backup
     manifest.write(folder)
     return Made(folder, manifest, tally.linked, problems.notes)
 

@@ -72,6 +72,7 @@ def restore(platform: Platform, folder: Path, progress: Progress = quiet) -> Res
         _files(root, folder, entries, progress)
         platform.folders.make()
         restored = _database(platform, folder, manifest, progress)
+        os.sync()  # all of it is on the disk before it may be opened
         (root / RESTORING).unlink()
     except BaseException:
         _empty(root)
