@@ -137,7 +137,7 @@ class Session:
         until = self._until()
         try:
             if self.tester is None:
-                self._start_tester()
+                self.tester = self._start_tester()
                 until = self._until()  # what our side needs to begin is nobody's time
             self.ask({"do": "forget"}, until)
             link = self.tester[1]
@@ -192,13 +192,14 @@ class Session:
         except (Late, Closed):
             self._end_tester()
 
-    def _start_tester(self) -> None:
+    def _start_tester(self) -> tuple[int, Link]:
         """Raises RuntimeError: our own side's fault, so there is no report and no grade."""
-        self.tester = tester.start(self.master)
+        pid, link = tester.start(self.master)
         try:
-            self.tester[1].message(time.monotonic() + self.limits.start)
+            link.message(time.monotonic() + self.limits.start)
         except (Late, Closed) as error:
             raise RuntimeError("the process of the tests did not start") from error
+        return pid, link
 
     def _end_tester(self) -> None:
         if self.tester is not None:
