@@ -50,15 +50,10 @@ def ranking(
             raise _hidden(board)
         left = _allowance(session, caller, board, now, is_staff=is_staff)
         names = named(session, caller, board.cohort, board.row.slug, grouped=board.rules.group > 1, is_staff=is_staff)
-        standings = [row for row in repo.standings(session, board.row.id) if row.owner in names]
-    standings.sort(key=lambda row: str(row.owner))
+        found = repo.standings(session, board.row.id, private=is_private)
+    standings = [row for row in found if row.owner in names]
     entries = [
-        Entry(
-            person=place,
-            score=row.private if is_private else row.public,
-            at=(row.private_at if is_private else row.public_at) or board.row.created_at,
-        )
-        for place, row in enumerate(standings)
+        Entry(person=place, score=row.score, at=row.at or board.row.created_at) for place, row in enumerate(standings)
     ]
     ranked = rank(entries, board.metric, board.row.digits)
     bonus = {row.entry.person for row in top_share(ranked, board.rules.bonus)}

@@ -119,17 +119,11 @@ def drop_standing(session: Session, board_id: str, owner: str) -> None:
     session.execute(delete(Standing).where(Standing.board_id == board_id, Standing.owner == owner))
 
 
-def standings(session: Session, board_id: str) -> Sequence[Any]:
-    """Where everybody stands: columns, not objects, since every look at a board reads all of them."""
-    query = select(
-        Standing.owner,
-        Standing.entries,
-        Standing.public,
-        Standing.public_at,
-        Standing.private,
-        Standing.private_at,
-    ).where(Standing.board_id == board_id)
-    return session.execute(query).all()
+def standings(session: Session, board_id: str, *, private: bool) -> Sequence[Any]:
+    """(owner, entries, score, at) of everybody by one part: columns, since every look at a board reads all of them."""
+    part = (Standing.private, Standing.private_at) if private else (Standing.public, Standing.public_at)
+    query = select(Standing.owner, Standing.entries, part[0].label("score"), part[1].label("at"))
+    return session.execute(query.where(Standing.board_id == board_id).order_by(Standing.owner)).all()
 
 
 def class_names(session: Session, cohort_id: int) -> Sequence[Any]:
