@@ -17,7 +17,7 @@ from qianka.services import grades
 router = APIRouter(tags=["boards"])
 
 
-@router.get("/cohorts/{cohort}/labs/{lab}/board")
+@router.get("/cohorts/{cohort}/labs/{lab}/board", response_model=Board)
 def get_board(
     cohort: str,
     lab: str,
@@ -26,9 +26,10 @@ def get_board(
     language: LanguageDep,
     limit: Limit = 100,
     by: Annotated[str, Query(pattern="^(score|efficiency)$", description="efficiency: score per GPU-minute")] = "score",
-) -> Board:
+) -> Response:
     """The board of a lab: best first, ties share a rank (1, 2, 2, 4), entries without a score last."""
-    return boardviews.board(platform, caller, cohort, lab, language, limit, by)
+    shown = boardviews.board(platform, caller, cohort, lab, language, limit, by)
+    return Response(shown.model_dump_json(), media_type="application/json")
 
 
 @router.get("/grades")
