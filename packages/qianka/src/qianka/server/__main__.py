@@ -20,9 +20,12 @@ import uvicorn
 from fastapi import FastAPI
 
 from qianka import logs, settings
+from qianka.errors import QiankaError
 from qianka.server import bootstrap
 from qianka.server.app import create_app, open_platform
 from qianka.store.upgrade import upgrade
+
+log = logs.get("server")
 
 GRACE = 10
 """seconds that open requests get at the end"""
@@ -50,7 +53,15 @@ class Server(uvicorn.Server):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Serve until told to stop."""
+    """Serve until told to stop. What cannot be opened is told in a line of the log, not in a traceback."""
+    try:
+        return _serve(argv)
+    except QiankaError as error:
+        log.error("%s", error)
+        return error.exit_code
+
+
+def _serve(argv: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(prog="python -m qianka.server", description="the server of Qianka")
     parser.add_argument("--fd", type=int, help="a listening socket to take over")
     parser.add_argument("--child", action="store_true", help="say when ready, end when standard input ends")
