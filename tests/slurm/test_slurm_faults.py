@@ -256,3 +256,17 @@ def test_memory_and_time_are_the_persons_own_fault_and_counted(scene: Scene) -> 
     scene.until(scene.over(hog))
     assert (scene.job(hog).state, (scene.job(hog).reason or {})["code"]) == ("OUT_OF_MEMORY", "out_of_memory")
     assert agrees(scene)
+
+
+@pytest.mark.parametrize("account", ["root", "daemon", "nosuch-person"])
+def test_a_login_without_an_ordinary_account_is_told_so(scene: Scene, account: str) -> None:
+    scene.rig.person, person = account, scene.rig.person
+    try:
+        job = scene.own(["/bin/true"])
+        scene.until(scene.over(job))
+    finally:
+        scene.rig.person = person
+    found = scene.job(job)
+    assert (found.state, (found.reason or {})["code"]) == ("FAILED", "slurm_refused")
+    assert account in (found.reason or {})["text"]
+    assert "account" in (found.reason or {})["text"]

@@ -10,7 +10,7 @@ from qianka.jobdir.codec import FormatError, dumps
 from qianka.jobdir.files import read_bytes
 from qianka.jobdir.layout import run_dir, safe_id
 from qianka.launcher import forked, system
-from qianka.launcher.person import POWERS, NotForThem, Slurm
+from qianka.launcher.person import POWERS, NotForThem, Slurm, refused
 from qianka.launcher.register import Register
 from qianka.launcher.sources import NotAllowed, Sources
 from qianka.launcher.stage import Stage
@@ -135,7 +135,12 @@ class Launcher:
         script = b""
         if what == "sbatch":
             script = self._as_service(lambda: read_bytes(os.path.join(directory, f"slurm-{run}.sh")))
-        return self.slurm.answer(what, text, run, request, script.decode())
+        try:
+            return self.slurm.answer(what, text, run, request, script.decode())
+        except NotForThem as error:
+            if what != "sbatch":
+                raise
+            return refused(str(error))  # whoever waits for the job is told, instead of it being tried for ever
 
     def _become_supervisor(self, directory: str, job: str, run: int, uids: tuple[int, ...]) -> None:
         """In the fork: enter the register, mount the stage, supervise; never returns."""

@@ -84,7 +84,10 @@ class Slurm:
 
     def submit(self, person: Person, job: dict[str, Any], run: int, folder: str, script: str) -> dict[str, Any]:
         """Make the folders, bring the code, call sbatch: {"id"}, or {"said"} when sbatch complained."""
-        self._prepare(person, job, run, folder)
+        try:
+            self._prepare(person, job, run, folder)
+        except OSError as error:
+            return refused(f"{folder} cannot be made by {person.login}: {error.strerror}")
         # On the command line these go before whatever the script says.
         words = [f"--uid={person.uid}", f"--gid={person.gid}", "--export=NONE", "--no-requeue", "--parsable"]
         status, said, complaint = self._run(["sbatch", *words], script)
@@ -159,6 +162,11 @@ class Slurm:
         except subprocess.TimeoutExpired:
             raise OSError(f"{argv[0]} timed out") from None
         return ended.returncode, ended.stdout.decode("utf-8", "replace"), ended.stderr.decode("utf-8", "replace")
+
+
+def refused(why: str) -> dict[str, Any]:
+    """An answer like sbatch's own No: asking again would not help."""
+    return {"ok": True, "said": f"sbatch: error: {why}"}
 
 
 class _As:
