@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from qianka import jobdir
+from qianka.cli import slurmlook
 from qianka.domain.jobs import JobKind
 from qianka.domain.resources import Resources
 from qianka.engines.slurm.client import Client
@@ -154,3 +155,10 @@ def small() -> Resources:
 def rows(platform: Any) -> list[Job]:
     with platform.store.reading() as session:
         return list(session.query(Job))
+
+
+def test_doctor_tells_what_slurm_lacks(slurm_cluster: Cluster) -> None:
+    found = Settings(engine_name="slurm", slurm_conf=str(slurm_cluster.conf), sandbox_minimum="full")
+    told = {name: level for name, level, _, _ in slurmlook.look(found)}
+    assert told == {"slurm": "ok", "slurm.accounting": "ok", "slurm.isolation": "bad", "slurm.shared": "ok"}
+    assert slurmlook.look(Settings()) == []
