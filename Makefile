@@ -28,7 +28,7 @@ format: .venv/developing ## put the code into its format
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
 bench: .venv/developing ## the measured figures, one JSON object a script
-	@for script in engine handin crash noise; do echo "== $$script"; $(BIN)/python benchmarks/$$script.py || exit 1; done
+	@for script in engine handin crash noise board ladder notebooks database slurm; do echo "== $$script"; $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 labs: .venv/developing ## every sample of every lab
 	@$(BIN)/qianka lab check course/labs/*

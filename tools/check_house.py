@@ -56,7 +56,14 @@ def _misplaced(node: ast.AST, name: str, inside: str) -> Iterator[str]:
     # The harness runs inside a sandbox, where its environment is what the supervisor tells it.
     in_sandbox = inside.startswith("grading/harness/")
     of_os = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os"
-    if inside and of_os and isinstance(node, ast.Attribute) and node.attr == "environ" and inside not in ENVIRONMENT and not in_sandbox:
+    if (
+        inside
+        and of_os
+        and isinstance(node, ast.Attribute)
+        and node.attr == "environ"
+        and inside not in ENVIRONMENT
+        and not in_sandbox
+    ):
         # A setting read in passing is a setting that `config show` does not know.
         yield f"{where}: os.environ is read in settings.py alone"
     for module in _imported(node):

@@ -67,7 +67,7 @@ class Settings:
         "slurm.people",
         "login",
         "自己的任务以谁的身份运行：login（与登录名同名的系统账户）或 service（平台的服务用户，在沙箱里）",
-        "as whom people's own jobs run: login (the system account of that name) or service (the platform's, in the sandbox)",
+        "as whom people's own jobs run: login (the system account of that name) or service (the platform's, contained)",
     )
     sandbox_backend: str = _setting(
         "sandbox.backend",

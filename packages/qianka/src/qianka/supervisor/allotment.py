@@ -30,7 +30,7 @@ def of_slurm(fence: dict[str, Any], given: dict[str, str] | None = None, driver:
 
 def _uuids(driver: str) -> dict[int, str]:
     """Minor number of /dev/nvidiaN → uuid."""
-    found = {}
+    found: dict[int, str] = {}
     try:
         folders = os.listdir(driver)
     except OSError:
