@@ -292,3 +292,13 @@ def test_test_files_are_looked_through_without_running_them(tmp_path: Path) -> N
     write_files(tmp_path, files)
     found = {(problem.file, problem.line) for problem in masters.problems(lab)}
     assert found == {("tests/test_a.py", 4), ("tests/test_b.py", 1), ("tests/test_c.py", 3)}
+
+
+def test_what_the_student_s_side_used_is_told_too_coarsely_to_carry_hidden_inputs(lab: Lab) -> None:
+    """An answer coded into the peak memory or the seconds of a try does not come through."""
+    peaks = set()
+    for bit in (0, 1):
+        seen = evidence(peer={"state": "COMPLETED", "cpu": 2.1 + bit / 10, "peak_memory": (130 + bit) << 20})
+        stage = told(lab, judge(lab, seen), seen)["stages"][0]
+        peaks.add((stage["cpu"], stage["peak_memory"]))
+    assert peaks == {(2.0, 192 << 20)}

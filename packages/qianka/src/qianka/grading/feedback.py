@@ -11,7 +11,7 @@ from typing import Any
 from qianka.domain.verdicts import VERDICTS
 from qianka.errors import Language, Text
 from qianka.grading.judge import Evidence, Judgement
-from qianka.grading.model import Lab
+from qianka.grading.model import MIB, Lab
 from qianka.grading.prediction_texts import say
 from qianka.grading.report import Report
 
@@ -95,14 +95,16 @@ def to_html(feedback: dict[str, Any], language: Language) -> str:
 
 def _stage(name: str, evidence: Evidence) -> dict[str, Any]:
     result = evidence.results[name] or {}
-    # Of a run of two, the student's side: ours is the platform's own.
-    own = result.get("peer") or result
+    # Of a run of two, the student's side: ours is the platform's own. In it student code meets hidden
+    # inputs, and exact figures would let it tell of them: what it used is told in coarse steps.
+    peer = result.get("peer")
+    own, digits, step = (peer, 0, 64 * MIB) if peer else (result, 1, 1)
     return {
         "name": name,
         "state": own.get("state"),
-        "wall": _tenths(result.get("wall")),
-        "cpu": _tenths(own.get("cpu")),
-        "peak_memory": own.get("peak_memory"),
+        "wall": _rounded(result.get("wall"), digits),
+        "cpu": _rounded(own.get("cpu"), digits),
+        "peak_memory": _stepped(own.get("peak_memory"), step),
         "peak_card_memory": own.get("peak_card_memory"),
         "isolation": result.get("isolation"),
     }
@@ -137,8 +139,13 @@ def _report(report: Report) -> dict[str, Any]:
     }
 
 
-def _tenths(value: object) -> float | None:
-    return round(float(value), 1) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+def _rounded(value: object, digits: int) -> float | None:
+    return round(float(value), digits) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _stepped(value: object, step: int) -> int | None:
+    """The next multiple of `step` bytes."""
+    return -(-value // step) * step if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _say(text: dict[str, Any], language: Language) -> str:
