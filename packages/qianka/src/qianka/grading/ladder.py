@@ -58,6 +58,9 @@ def _is_step(before: Sequence[float], after: Sequence[float]) -> bool:
     gain = math.fsum(gains) / rows
     if gain <= 0 or rows < 2:
         return gain > 0
+    # In units of the largest: the squares of losses that are numbers may be above every number.
+    unit = max(map(abs, gains))
+    gain, gains = gain / unit, [one / unit for one in gains]
     variance = math.fsum((one - gain) * (one - gain) for one in gains) / (rows - 1)
     # One row alone gains exactly its own standard error: rounding must not let rows be asked for one by one.
     return gain > math.sqrt(variance / rows) * _ROUNDING

@@ -91,10 +91,18 @@ def _label_losses(metric: str, truth: Labels, guesses: Labels) -> Iterable[float
     count, full = whole.rows, whole.measure(metric)
     if count < 2:
         return [-full] * count
-    left_out = {pair: -(count * full - (count - 1) * whole.without(pair, metric)) for pair in whole.cells}
+    left_out = {pair: -(count * full - (count - 1) * _without(whole, pair, metric, full)) for pair in whole.cells}
     # A jackknife is off by the bias that it estimates; the mean is to be the score itself.
     shift = full + math.fsum(left_out[pair] * times for pair, times in whole.cells.items()) / count
     return [left_out[pair] - shift for pair in pairs]
+
+
+def _without(whole: _Confusion, pair: tuple[str, str], metric: str, full: float) -> float:
+    """The metric with one row of that pair left out; where that is not defined the row tells nothing."""
+    try:
+        return whole.without(pair, metric)
+    except Undefined:
+        return full
 
 
 class _Confusion:
