@@ -194,7 +194,14 @@ def import_csv(
 
 def _wanted(session: Session, cohort: Cohort, text: str) -> dict[str, list[Person]]:
     delimiter = next((mark for mark in (",", "\t", ";") if mark in text.split("\n", 1)[0]), ",")
-    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)) or [[]]
+    except csv.Error as error:
+        raise BadInput(
+            Text(f"CSV 格式有误：{error}", f"the CSV is malformed: {error}"),
+            Text("在表格软件里另存为“CSV UTF-8”再导入", "save it as CSV UTF-8 in the spreadsheet, then import it"),
+            reason="csv",
+        ) from error
     header = [cell.strip().lower() for cell in rows[0]]
     of_group = next((header.index(name) for name in ("group", "小组", "组", "队") if name in header), None)
     keys = ("login", "账号", "登录名", "学号", "student_number", "number")

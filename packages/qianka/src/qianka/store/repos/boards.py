@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.orm import Session, undefer
 
+from qianka.store.repos.groups import shared_by_members
 from qianka.store.tables import (
     Attempt,
     Board,
@@ -225,7 +226,9 @@ def _counts_for(person_id: int, group_id: int | None) -> ColumnElement[bool]:
     if group_id is None:
         return Entry.person_id == person_id
     members = select(GroupMember.person_id).where(GroupMember.group_id == group_id, GroupMember.state == "member")
-    return or_(Entry.group_id == group_id, Entry.group_id.is_(None) & Entry.person_id.in_(members))
+    # Whoever is in a group of the cohort and in one of this board has the tries of both but once.
+    together = Entry.group_id.in_(shared_by_members(group_id))
+    return or_(Entry.group_id == group_id, together, Entry.group_id.is_(None) & Entry.person_id.in_(members))
 
 
 def _groups_of(person_id: int) -> Any:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from qianka.store.tables import Entry, Group, Grouping, GroupMember, Person, Submission
 
 MEMBER, INVITED, LEFT = "member", "invited", "left"
+
+
+def shared_by_members(group_id: int) -> Select[int]:
+    """Ids of all groups that somebody of this group is in, itself among them: in each they hand in together."""
+    members = select(GroupMember.person_id).where(GroupMember.group_id == group_id, GroupMember.state == MEMBER)
+    return select(GroupMember.group_id).where(GroupMember.person_id.in_(members), GroupMember.state == MEMBER)
 
 
 def rules(session: Session, cohort_id: int) -> list[Grouping]:

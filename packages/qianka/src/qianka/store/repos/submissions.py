@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
+from qianka.store.repos.groups import shared_by_members
 from qianka.store.tables import Attempt, Board, Cohort, Entry, GroupMember, Lab, Person, Receipt, Submission
 
 _CHUNK = 500
@@ -47,9 +48,13 @@ def charged_between(
     session: Session, lab_id: int, person_id: int, start: datetime, end: datetime, group_id: int | None = None
 ) -> int:
     """How many hand-ins of a person (or of their group) in a lab used up a try from `start` until before `end`."""
+    whose = counts_for(person_id, group_id)
+    if group_id is not None:
+        # Whoever is in a group of the cohort and in one of this lab has the tries of both but once.
+        whose = or_(whose, Submission.group_id.in_(shared_by_members(group_id)))
     query = select(func.count()).where(
         Submission.lab_id == lab_id,
-        counts_for(person_id, group_id),
+        whose,
         Submission.state == "accepted",
         Submission.charged.is_(True),
         Submission.submitted_at >= start,
