@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
-from qianka.errors import Conflict, NotFound, Refused, Text
+from qianka.errors import Conflict, Forbidden, NotFound, Refused, Text
 from qianka.services import access, audit, events, groups
 from qianka.services.boards import allowance, standings
 from qianka.services.boards.allowance import Allowance
@@ -138,13 +138,15 @@ def select_entries(
 def withdraw(platform: Platform, caller: Caller, entry_id: str, *, refund: bool = False) -> FoundEntry:
     """Take an entry off the board as if it had never been; it stays charged unless staff gives the try back.
 
-    The owner may until the deadline, staff at any time. Raises NotFound, Conflict.
+    The owner may until the deadline, unless a Ladder protects the score; staff at any time. Raises NotFound,
+    Forbidden, Conflict.
     """
     with platform.store.transaction() as session:
         found = _visible(session, platform, caller, entry_id)
         if refund:
             access.require_staff(session, caller, found.board.cohort.id)
         if not found.is_staff:
+            _require_own(session, caller, found)
             allowance.check_time(found.board, platform.now())
         people.lock_person(session, found.entry.person_id)
         groups.lock(session, found.entry.group_id)
@@ -184,6 +186,28 @@ def _rebuild(session: Session, platform: Platform, board: Opened, owner: str) ->
         standings.rebuild(session, platform, board, answers_of(platform, board), owner)
     else:
         standings.renew(session, board, owner)
+
+
+def _require_own(session: Session, caller: Caller, found: FoundEntry) -> None:
+    """Raises Forbidden for who was suspended, who has left the group since, and where there is a Ladder."""
+    access.require_active(session, caller, found.board.cohort.id)
+    group_id = found.entry.group_id
+    if group_id is not None and not group_repo.is_member(session, group_id, caller.person_id or 0):
+        raise Forbidden(
+            Text("你已不在交它的小组里", "you are no longer in the group that entered it"),
+            Text("请那个小组的成员撤回", "ask a member of that group"),
+            reason="left_group",
+        )
+    if found.board.rules.ladder:
+        # Who could take back what was told would be told the next score whatever it is.
+        raise Forbidden(
+            Text("这个榜的公开分数受保护，提交不能自己撤回", "this board protects its score: nothing is taken back"),
+            Text(
+                "不想让它算进最终排名，就用 qianka board select 选别的；真的交错了请联系教师",
+                "choose others for the final ranking with qianka board select; after a mistake talk to the teacher",
+            ),
+            reason="ladder",
+        )
 
 
 def _require_open(door: Door, platform: Platform) -> None:
