@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from qianka.engines.slurm.script import Places, render
+from qianka.engines.slurm.site import Site
 from qianka.launcher.person import NotForThem, Person, Slurm
 from qianka.launcher.sources import NotAllowed, Sources
 from qianka.testing.supervised import ORDINARY
@@ -94,7 +96,7 @@ def job(account: Any = "alice", **changes: Any) -> dict[str, Any]:
 
 
 def ask(slurm: Slurm, do: str, spec: dict[str, Any], folder: Any, **more: Any) -> dict[str, Any]:
-    return slurm.answer(do, spec, 1, {"folder": folder, **more}, "#!/bin/sh\n#SBATCH --uid=0\n")
+    return slurm.answer(do, spec, 1, {"folder": folder, **more}, "#!/bin/sh\n#SBATCH --nodes=1\n")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_the_code_is_brought_and_the_command_line_says_whose_job_it_is(
     assert ask(slurm, "sbatch", job(work=f"{data}/trees/t"), folder) == {"ok": True, "id": "42"}
     asked = (tmp_path / "asked").read_text()
     first = asked.splitlines()[0].split()
-    assert {f"--uid={ALICE}", f"--gid={ALICE}", "--export=NONE", "--no-requeue"} <= set(first)
+    assert {f"--uid={ALICE}", f"--gid={ALICE}", "--export=NONE", "--no-requeue", "--ignore-pbs"} <= set(first)
     made = Path(folder)
     assert (made / "work/main.py").read_text() == "print(1)"
     assert {path.lstat().st_uid for path in [made, *made.rglob("*")]} == {ALICE}
@@ -166,7 +168,14 @@ def test_reading_is_done_with_the_persons_rights(slurm: Slurm, tmp_path: Path) -
     assert (read("stdout"), read("stdout", 3), read("stdout", 99)) == (b"hello", b"lo", b"")
     assert read("stderr") == b""
     assert read("metrics") == b""
-    for what, offset in (("../../x", 0), ("stdout", -1), ("stdout", True), ("stdout", "0"), (None, 0)):
+    for what, offset in (
+        ("../../x", 0),
+        ("stdout", -1),
+        ("stdout", 1 << 64),
+        ("stdout", True),
+        ("stdout", "0"),
+        (None, 0),
+    ):
         with pytest.raises(NotForThem):
             read(what, offset)
 
@@ -179,3 +188,59 @@ def test_cancelling_names_job_and_owner_never_a_number(slurm: Slurm, tmp_path: P
 def test_a_complaint_of_sbatch_is_handed_on(slurm: Slurm, tmp_path: Path) -> None:
     (tmp_path / "tools/sbatch").write_text("#!/bin/sh\necho 'sbatch: error: no' >&2\nexit 1\n")
     assert ask(slurm, "sbatch", job(), f"{tmp_path}/home/j-1") == {"ok": True, "said": "sbatch: error: no\n"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#SBATCH --nodelist=/dev/zero",
+        "#SBATCH --nodel ./hosts",
+        "#SBATCH -w/root/secret",
+        '#SBATCH "--exclude=/root/secret"',
+        "#SBATCH --exclude=a -x /root/secret",
+        "#SBATCH --nodefile=/root/secret",
+        "#SBATCH -sF/root/secret",
+        "#SBATCH --export-file=/root/secret",
+        '#SBATCH --ex"port"-f\\ile=/root/secret',
+        "#SBATCH --nodes=1 --bbf=/root/secret",
+        "#SBATCH --get-user-env",
+        "#SBATCH --priority=4000000",
+        "#SBATCH --nice=-5000",
+        "#SBATCH --ni=-5000",
+        "#SBATCH --reboot",
+        "#SBATCH --wait",
+        "#SBATCH -W",
+        "#SBATCH\t--uid=0",
+        "#SBATCH --nodes=1\0",
+    ],
+)
+def test_root_submits_nothing_that_reads_files_or_grants_powers_as_root(
+    slurm: Slurm, tmp_path: Path, line: str
+) -> None:
+    """Each of them is obeyed by sbatch when root calls it, though the job is another's."""
+    answer = slurm.answer("sbatch", job(), 1, {"folder": f"{tmp_path}/home/j-1"}, f"#!/bin/bash\n{line}\ntrue\n")
+    assert answer["said"].startswith("sbatch: error: ")
+    assert not (tmp_path / "asked").exists()
+    assert not (tmp_path / "home/j-1").exists()
+
+
+def test_a_script_as_the_platform_writes_it_passes(slurm: Slurm, tmp_path: Path) -> None:
+    site = Site(
+        directives=("--constraint=ib|hdr", "--wait-all-nodes=1", "--nice=100"),
+        partition="gpu",
+        account="ai",
+        template=None,
+    )
+    spec = {
+        **job(argv=["bash", "-c", "#SBATCH --uid=0\n#SBATCH --uid=0"]),
+        "name": "--uid=0",
+        "resources": {"cpus": 2, "memory": 1 << 30, "gpus": 1, "nodes": 2, "exclusive": True},
+        "limits": {"wall": 60},
+        "sbatch": ["--nodelist=n[1-2]", "--exclude=n3", "--mail-type=END", "--reservation=exam"],
+    }
+    folder = f"{tmp_path}/home/a folder/j-1"
+    places = Places(stdout=f"{folder}/o", stderr=f"{folder}/e", out=f"{folder}/out", comment="qianka:j-1:1")
+    assert slurm.answer("sbatch", spec, 1, {"folder": folder}, render(spec, 1, site, places)) == {
+        "ok": True,
+        "id": "42",
+    }

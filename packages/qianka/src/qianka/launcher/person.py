@@ -9,6 +9,7 @@ import os
 import pwd
 
 from qianka.jobdir import out as files
+from qianka.launcher import batch
 from qianka.launcher.sources import Sources
 
 TYPE_CHECKING = False
@@ -22,6 +23,7 @@ LEAST_UID = 1000
 NOBODY = 65534
 PATIENCE = 15.0
 PIECE = 24 << 10
+_FURTHEST = 1 << 60
 KEPT = {"stdout": "runs/{run}/stdout.log", "stderr": "runs/{run}/stderr.log", "metrics": "out/metrics.jsonl"}
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/slurm/bin"
 _CODE = 2 << 30
@@ -84,12 +86,16 @@ class Slurm:
 
     def submit(self, person: Person, job: dict[str, Any], run: int, folder: str, script: str) -> dict[str, Any]:
         """Make the folders, bring the code, call sbatch: {"id"}, or {"said"} when sbatch complained."""
+        why = batch.refusal(script)
+        if why is not None:
+            return refused(why)
         try:
             self._prepare(person, job, run, folder)
         except OSError as error:
             return refused(f"{folder} cannot be made by {person.login}: {error.strerror}")
         # On the command line these go before whatever the script says.
         words = [f"--uid={person.uid}", f"--gid={person.gid}", "--export=NONE", "--no-requeue", "--parsable"]
+        words.append("--ignore-pbs")
         status, said, complaint = self._run(["sbatch", *words], script)
         number = said.strip().split(";")[0].splitlines()[-1:] or [""]
         if status != 0 or not number[0].isdecimal():
@@ -110,7 +116,7 @@ class Slurm:
         """A piece of what a run printed, base64; empty at the present end and where there is nothing."""
         from binascii import b2a_base64
 
-        if what not in KEPT or not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
+        if what not in KEPT or not isinstance(offset, int) or isinstance(offset, bool) or not 0 <= offset < _FURTHEST:
             raise NotForThem(f"{what!r} from {offset!r} on is nothing to read")
         path = f"{folder}/{KEPT[what].format(run=run)}"
         try:

@@ -93,6 +93,11 @@ def test_a_beginning_of_a_name_is_no_name(option: str) -> None:
         "-",
         "--",
         "--=x",
+        "--nodelist=/dev/zero",
+        "--nodelist ./hosts",
+        "-w/root/.ssh/id_rsa",
+        "--exclude=/etc/shadow",
+        "-x /etc/shadow",
     ],
 )
 def test_what_is_no_option_is_told_of(option: str) -> None:
@@ -114,7 +119,10 @@ def test_a_site_forbids_and_allows_more() -> None:
         flags.parsed(["--uid=0"], Site(allow=("uid",)))
 
 
-@pytest.mark.parametrize("option", ["constraint=a", "-C=a", "--constraint=a\nb", "--constraint a", "--uid=0", "--ui=0"])
+@pytest.mark.parametrize(
+    "option",
+    ["--nodelist=/dev/zero", "constraint=a", "-C=a", "--constraint=a\nb", "--constraint a", "--uid=0", "--ui=0"],
+)
 def test_options_of_a_job_are_looked_at_again(option: str) -> None:
     with pytest.raises(QiankaError):
         flags.checked([option], Site())

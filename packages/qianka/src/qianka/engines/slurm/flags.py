@@ -198,10 +198,18 @@ def _one(words: list[str], site: Site) -> tuple[str, str | None, int]:
     if given is None and takes == "=":
         if len(words) < 2:
             raise _bad(f"--{name} 后面要有值", f"--{name} needs a value")
+        _check_hosts(name, words[1])
         return name, words[1], 2
     if given is not None and not takes:
         raise _bad(f"--{name} 不带值", f"--{name} takes no value")
+    _check_hosts(name, given)
     return name, given, 1
+
+
+def _check_hosts(name: str, value: str | None) -> None:
+    """Raises BadInput for a value with a slash: sbatch would read that file, with the rights of whoever calls it."""
+    if name in ("nodelist", "exclude") and "/" in (value or ""):
+        raise _bad(f"--{name} 只能列机器名，不能是文件", f"--{name} lists machines, never a file")
 
 
 def _allowed(name: str, site: Site) -> None:

@@ -19,6 +19,9 @@ else:
     import tomli as tomllib
 
 LONGEST = 256 << 10
+_OURS = frozenset(("uid", "gid", "export", "output", "error", "job-name", "array", "wrap", "comment"))
+_ROOTS = frozenset(("bb", "bbf", "export-file", "get-user-env", "nodefile", "priority", "reboot", "wait"))
+"""what root does not submit (launcher/batch.py)"""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _GRES = re.compile(r"[A-Za-z0-9_]+(:[A-Za-z0-9_.-]+)?")
 
@@ -167,8 +170,10 @@ def _directives(sbatch: Table) -> tuple[str, ...]:
         name = option.removeprefix("--").partition("=")[0]
         if not option.startswith("--") or not name or " " in name:
             sbatch.bad("directives", f"{option!r} 应写成 --名字=值", f"{option!r} must be written as --name=value")
-        elif name in ("uid", "gid", "export", "output", "error", "job-name", "array", "wrap", "comment"):
+        elif name in _OURS | _ROOTS:
             sbatch.bad("directives", f"--{name} 由平台决定", f"--{name} is the platform's to say")
+        elif name in ("nodelist", "exclude") and "/" in option:
+            sbatch.bad("directives", f"--{name} 只能列机器名", f"--{name} lists machines, never a file")
     return found
 
 
