@@ -77,8 +77,11 @@ class Launcher:
             if what in POWERS:
                 return self._for_person(what, job, _run_number(request), request)
             raise Refusal(f"{what!r} is nothing a launcher does: start, kill, clean, ping, {', '.join(POWERS)}")
-        except (Refusal, FormatError, NoneFree, NotAllowed, NotForThem, OSError) as error:
+        except (Refusal, NoneFree, NotAllowed, NotForThem, OSError) as error:
             return {"ok": False, "error": str(error)}
+        except (ValueError, TypeError, KeyError) as error:
+            # What the service wrote is no job: a name with a NUL, a script that is no text. The launcher goes on.
+            return {"ok": False, "error": f"{type(error).__name__}: {error}"}
 
     def ended(self, pid: int) -> None:
         """A supervisor is gone."""
