@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from qianka.domain.jobs import JobKind
 from qianka.services import boards, events, groups, labs
 from qianka.services.attempts.outcome import graded_people, update_grade
+from qianka.services.boards import lab as lab_boards
 from qianka.services.platform import Platform
 from qianka.store.repos import attempts as repo
-from qianka.store.tables import Ledger, Person, Submission
+from qianka.store.repos import boards as boards_repo
+from qianka.store.tables import Attempt, Event, Ledger, Person, Submission
 from qianka.testing import (
     caller_of,
     enroll,
@@ -26,6 +31,7 @@ from qianka.testing import (
 )
 from qianka.testing.factories import Role
 from qianka.testing.labfolders import LAB_TOML, make_lab_folder
+from sqlalchemy import delete, func, select
 
 
 class Course:
@@ -144,3 +150,118 @@ def test_a_group_has_one_row_and_its_grade_goes_to_each_member(course: Course) -
         assert grade is not None
         assert grade.points == 80
         assert repo.grade(session, course.lab.id, c.id) is None
+
+
+def ended(course: Course, handed: Submission, verdict: str, score: float | None, **changes: Any) -> Attempt:
+    """One more grading of a hand-in that ends as gradings do: two events in the transaction of its end."""
+    fields = {"state": "done", "verdict": verdict, "score": score, "points": 80, "max_points": 100, **changes}
+    attempt = make_attempt(course.platform, handed, **fields)
+    with course.platform.store.transaction() as session:
+        events.emit(session, course.platform, f"attempt:{attempt.id}", "verdict", verdict=verdict)
+        if attempt.counts:
+            events.emit(session, course.platform, f"board:{course.lab.id}", "changed")
+    return attempt
+
+
+def apply_regrade(course: Course, attempt: Attempt, number: int) -> None:
+    """A rehearsed grading that counts from now on, as `regrades.apply` has it."""
+    with course.platform.store.transaction() as session:
+        row = session.get_one(Attempt, attempt.id)
+        row.counts, row.number = True, number
+        events.emit(session, course.platform, f"attempt:{attempt.id}", "verdict")
+        events.emit(session, course.platform, f"board:{course.lab.id}", "changed")
+
+
+def whole(course: Course, rows: Any) -> Any:
+    """What a process that starts now shows: nothing is kept from before."""
+    lab_boards._kept.clear()
+    return rows()
+
+
+@pytest.mark.sqlite_only
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    steps=st.lists(
+        st.tuples(
+            st.sampled_from(["hand in", "hand in", "again", "rehearse", "apply", "clean", "other"]),
+            st.integers(0, 3),
+            st.sampled_from(["accepted", "accepted", "accepted", "wrong_answer", "infra_error"]),
+            st.sampled_from([0.5, 0.7, 0.70001, 0.9]),
+            st.booleans(),
+            st.booleans(),
+        ),
+        max_size=25,
+    )
+)
+def test_a_board_of_which_only_what_changed_is_read_is_never_stale(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, str, float, bool, bool]]
+) -> None:
+    """Whatever ended, in whatever order and with looks at any time: as a process shows it that knows nothing."""
+    folder = tmp_path_factory.mktemp("stale")
+    course = Course(make_platform(folder / "data"), folder / "lab1")
+    people = [student(course, login) for login in "abcd"]
+    groups.import_csv(course.platform, course.teacher, "ai", b"group,login\nred,a\nred,b\n")
+    red = groups.list_groups(course.platform, course.teacher, "ai")[0].group
+    handed: list[tuple[Submission, int]] = []
+    rehearsed: list[Attempt] = []
+    for what, number, verdict, score, together, look in steps:
+        value = score if verdict == "accepted" else None
+        if what == "hand in":
+            group_id = red.id if together and number < 2 else None
+            at = course.platform.now() + timedelta(minutes=len(handed) % 3, seconds=len(handed))
+            one = make_submission(course.platform, course.lab, people[number], submitted_at=at, group_id=group_id)
+            ended(course, one, verdict, value)
+            handed.append((one, 1))
+        elif what in ("again", "rehearse") and handed:
+            at_ = number % len(handed)
+            one, last = handed[at_]
+            handed[at_] = one, last + 1
+            if what == "again":
+                ended(course, one, verdict, value, number=last + 1)
+            else:
+                rehearsed.append(ended(course, one, verdict, value, number=-last - 1, counts=False, why="regrade"))
+        elif what == "apply" and rehearsed:
+            attempt = rehearsed.pop()
+            at_ = next(i for i, (one, _) in enumerate(handed) if one.id == attempt.submission_id)
+            one, last = handed[at_]
+            handed[at_] = one, last + 1
+            apply_regrade(course, attempt, last + 1)
+        elif what == "clean":
+            with course.platform.store.transaction() as session:
+                newest = session.scalar(select(func.max(Event.id))) or 0
+                session.execute(delete(Event).where(Event.id < newest))
+        elif what == "other" and handed:  # a change that tells the board alone
+            one, last = handed[number % len(handed)]
+            handed[number % len(handed)] = one, last + 1
+            make_attempt(
+                course.platform, one, number=last + 1, state="done", verdict="accepted", score=score, points=80,
+                max_points=100,
+            )  # fmt: skip
+            with course.platform.store.transaction() as session:
+                events.emit(session, course.platform, f"board:{course.lab.id}", "changed")
+        if look:
+            shown = course.rows()
+            assert shown == whole(course, course.rows)
+    shown = course.rows()
+    assert shown == whole(course, course.rows)
+    course.platform.store.close()
+
+
+def test_after_a_grading_only_its_owners_attempts_are_read(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    people = [student(course, f"s{number}") for number in range(20)]
+    for number in range(60):
+        ended(course, make_submission(course.platform, course.lab, people[number % 20]), "accepted", 0.5)
+    course.rows()
+    read: list[int] = []
+    ended_in_lab = boards_repo.ended_in_lab
+
+    def counting(*given: Any) -> Any:
+        rows = ended_in_lab(*given)
+        read.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(boards_repo, "ended_in_lab", counting)
+    ended(course, make_submission(course.platform, course.lab, people[7]), "accepted", 0.9)
+    assert course.rows()[0] == (1, "s7", "0.9000")
+    assert course.rows()[0] == (1, "s7", "0.9000")
+    assert read == [4]

@@ -21,10 +21,13 @@ from qianka.services.boards.names import Named, named, owner_of
 from qianka.services.labs import loaded, version_folder
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import boards as repo
+from qianka.store.repos.records import newest_event
 from qianka.store.session import Store
 from qianka.store.tables import Cohort, Lab
 
 BONUS = 0.10
+_FEW = 60
+"""of so many owners the attempts are read again by themselves; of more all are read"""
 _MINUTE = 60.0
 
 
@@ -86,6 +89,8 @@ class Made(NamedTuple):
     """What is kept of a board: the best of each owner, whoever may stand there, until an event tells of a change."""
 
     version: tuple[int, int]
+    seen: int
+    """the newest event of all when it was made"""
     rule: tuple[str, int, bool]
     unit: str | None
     best: dict[str, Best]
@@ -153,28 +158,50 @@ def _rule(platform: Platform, cohort: Cohort, lab: Lab) -> tuple[BoardRule, int]
 
 
 def _best(store: Store, session: Session, lab_id: int, rule: tuple[str, int, bool], *, by_efficiency: bool) -> Made:
-    """The best of each owner; made anew when an event has told of a change since, or the rule is another."""
+    """The best of each owner; made anew when an event has told of a change since, or the rule is another.
+
+    Where it is known whose attempts have ended since, only those are read again: thousands may lie there.
+    """
     version = repo.version(session, f"board:{lab_id}")  # before the rows: what comes between is seen next time
     kept = _kept.setdefault(store, {})
     found = kept.get((lab_id, by_efficiency))
-    if found is not None and found.version == version and found.rule == rule and version[1] > 0:
+    is_known = found is not None and found.rule == rule and version[1] > 0
+    if found is not None and is_known and found.version == version:
         return found
+    seen = newest_event(session)
+    changed = None if found is None or not is_known or by_efficiency else _changed(session, lab_id, found, rule[2])
     metric, digits, grouped = METRICS[rule[0]], rule[1], rule[2]
-    counted, unit = _counted(session, lab_id), None
+    counted, unit = _counted(session, lab_id, changed), None
     if by_efficiency:
         unit, counted = _per_minute(session, lab_id, counted, metric)
     best = _best_of_each(counted, metric, digits, grouped=grouped)
+    if changed is not None:  # a group's members may have handed in alone as well: that is not all read
+        best = {owner: one for owner, one in best.items() if owner in changed}
     told = repo.told_of_attempts(session, [one.attempt for one in best.values()])
-    made = Made(version, rule, unit, {owner: Best(one.score, *told[one.attempt]) for owner, one in best.items()})
+    fresh = {owner: Best(one.score, *told[one.attempt]) for owner, one in best.items()}
+    if found is not None and changed is not None:
+        fresh = {owner: one for owner, one in found.best.items() if owner not in changed} | fresh
+    made = Made(version, seen, rule, unit, fresh)
     kept[lab_id, by_efficiency] = made
     return made
 
 
-def _counted(session: Session, lab_id: int) -> list[Counted]:
-    """The newest attempt that counts of each hand-in, in the order of handing in."""
+def _changed(session: Session, lab_id: int, found: Made, grouped: bool) -> set[str] | None:
+    """The owners of all attempts that came to count since a board was made; None where that is not known."""
+    ended = repo.verdicts_since(session, lab_id, found.seen)
+    if ended is None or len(ended) < repo.told_since(session, f"board:{lab_id}", found.seen):
+        return None  # something else has told of a change
+    owners = {owner_of(person, group if grouped else None) for person, group in ended}
+    return owners if len(owners) <= _FEW else None
+
+
+def _counted(session: Session, lab_id: int, owners: set[str] | None = None) -> list[Counted]:
+    """The newest attempt that counts of each hand-in (at least of `owners`), in the order of handing in."""
     newest: dict[str, Counted] = {}
     accepted = Verdict.ACCEPTED.value
-    for attempt, submission, verdict, score, person, group in repo.ended_in_lab(session, lab_id):
+    people = None if owners is None else [int(owner[1:]) for owner in owners if owner.startswith("p")]
+    groups = [int(owner[1:]) for owner in owners or () if owner.startswith("g")]
+    for attempt, submission, verdict, score, person, group in repo.ended_in_lab(session, lab_id, people, groups):
         if verdict is not None and verdict not in _UNCOUNTED:
             newest[submission] = Counted(attempt, submission, person, group, score if verdict == accepted else None)
     return list(newest.values())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, or_, select
+from sqlalchemy import ColumnElement, delete, false, func, or_, select
 from sqlalchemy.orm import Session, undefer
 
 from qianka.store.repos.groups import shared_by_members
@@ -164,10 +164,39 @@ def version(session: Session, topic: str) -> tuple[int, int]:
     return newest, count
 
 
-def ended_in_lab(session: Session, lab_id: int) -> Sequence[Any]:
+def told_since(session: Session, topic: str, after: int) -> int:
+    """How many events a topic had since the event with id `after`."""
+    return session.scalar(select(func.count()).where(Event.topic == topic, Event.id > after)) or 0
+
+
+def verdicts_since(session: Session, lab_id: int, after: int) -> list[tuple[int, int | None]] | None:
+    """(person id, group id) of each attempt that came to count in a lab since the event with id `after`.
+
+    None where that is no longer known, since old events were removed, or where they are too many to be worth it.
+    """
+    if session.scalar(select(Event.id).where(Event.id <= after).limit(1)) is None:
+        return None
+    query = select(Event.topic).where(Event.id > after, Event.kind == "verdict").limit(_CHUNK)
+    topics = session.scalars(query).all()
+    if len(topics) == _CHUNK:
+        return None
+    whose = (
+        select(Attempt.id, Submission.person_id, Submission.group_id)
+        .join(Submission, Submission.id == Attempt.submission_id)
+        .where(Attempt.id.in_([topic.partition(":")[2] for topic in topics]))
+        .where(Attempt.lab_id == lab_id, Attempt.counts.is_(True))
+    )
+    found = {f"attempt:{row[0]}": (row[1], row[2]) for row in session.execute(whose)}
+    return [found[topic] for topic in topics if topic in found]
+
+
+def ended_in_lab(
+    session: Session, lab_id: int, people: Collection[int] | None = None, groups: Collection[int] = ()
+) -> Sequence[Any]:
     """Ended attempts of a lab, in the order of handing in: what its board is made from, and no more.
 
-    (attempt id, submission id, verdict, score, person id, group id), thousands of rows.
+    (attempt id, submission id, verdict, score, person id, group id), thousands of rows. `people`: only what
+    these persons or `groups` handed in.
     """
     query = (
         select(
@@ -179,10 +208,16 @@ def ended_in_lab(session: Session, lab_id: int) -> Sequence[Any]:
             Submission.group_id,
         )
         .join(Submission, Submission.id == Attempt.submission_id)
-        .where(Attempt.lab_id == lab_id, Attempt.state == "done", Attempt.counts.is_(True))
+        .where(Attempt.counts.is_(True))
         .order_by(Submission.submitted_at, Submission.id, Attempt.number)
     )
-    return session.execute(query).all()
+    if people is None:
+        return session.execute(query.where(Attempt.lab_id == lab_id, Attempt.state == "done")).all()
+    # Few hand-ins: begun from these, each with its attempts. SQLite would begin from all that are done.
+    whose = [Submission.person_id.in_(people)] if people else []
+    whose += [Submission.group_id.in_(groups)] if groups else []
+    few = query.add_columns(Attempt.state).where(Submission.lab_id == lab_id, or_(false(), *whose))
+    return [row[:-1] for row in session.execute(few) if row[-1] == "done"]
 
 
 def told_of_attempts(session: Session, attempt_ids: Sequence[str]) -> dict[str, tuple[datetime, float | None]]:
