@@ -250,7 +250,7 @@ def test_nothing_is_left_on_the_host(arena: Arena) -> None:
     with open("/proc/mounts", encoding="utf-8") as mounts:
         assert "qianka" not in mounts.read().replace(str(arena.runner.base), "")
     wait_for(lambda: not groups_of_attacks())
-    if arena.level == "full":
+    if arena.level == "full" and not arena.docker:  # whose users are those of every platform on the machine
         wait_for(lambda: not [uid for uid in _owners() if uid in arena.uids])
     assert arena.bystander.poll() is None
 

@@ -204,6 +204,8 @@ def test_what_does_not_fit_yet_waits_with_slurms_reason_and_can_be_cancelled(sce
     scene.until(scene.has("RUNNING", first))
     second, third = scene.own(sleeping(1), cpus=4.0), scene.own(sleeping(1), cpus=4.0)
     scene.until(lambda: (scene.job(third).reason or {}).get("code") in ("slurm_resources", "slurm_priority"))
+    # Slurm itself needs a moment to put the two into their order.
+    scene.until(lambda: (scene.job(third).reason or {}).get("ahead") == 1)
     view = jobs.queue_view(scene.platform, caller_of(scene.person), third.id)
     assert view is not None
     assert view.ahead == 1

@@ -111,7 +111,7 @@ def test_version_and_config_as_json(capsys: pytest.CaptureFixture[str], monkeypa
 
 
 def test_a_password_in_a_database_address_is_not_shown() -> None:
-    assert config.hidden("database.url", "postgresql://u:geheim@host/db") == "postgresql://***@host/db"
+    assert config.hidden("database.url", "postgresql://u:geheim@host/db") == "postgresql://u:***@host/db"
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,13 @@ def test_factories_make_a_class_that_the_access_door_lets_in(tmp_path: Path) -> 
 def test_a_made_job_is_queued_with_a_whole_job_text_and_told_of(tmp_path: Path) -> None:
     platform = make_platform(tmp_path)
     job = make_job(platform, make_person(platform), resources=Resources(cpus=0.5, memory=1 << 20))
-    assert job.spec["resources"] == {"cpus": 0.5, "memory": 1 << 20, "gpus": 0}
+    assert job.spec["resources"] == {
+        "cpus": 0.5,
+        "memory": 1 << 20,
+        "gpus": 0,
+        "nodes": 1,
+        "exclusive": False,
+    }
     assert job.spec["limits"]["wall"] == 60.0
     with platform.store.reading() as session:
         assert [(e.topic, e.kind) for e in session.query(Event)] == [(f"job:{job.id}", "queued")]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from qianka.domain.people import Role
-from qianka.services import attempts, labs
+from qianka.services import attempts, labs, versions
 from qianka.services.platform import Platform
 from qianka.store.repos import jobs as job_repo
 from qianka.store.tables import Attempt, Audit, Cohort, Event, Grade, Job, Lab, Ledger, Person, Submission
@@ -128,8 +128,8 @@ def test_a_good_hand_in_becomes_a_grade(scene: Scene) -> None:
     assert (grade.attempt_id, grade.points) == (attempt.id, 100)
     assert scene.charged(attempt)
     events = [e for e in scene.rows(Event) if e.topic == f"attempt:{attempt.id}"]
-    assert events[-1].kind == "verdict"
-    assert events[-1].payload["verdict"] == "accepted"
+    assert [e.kind for e in events[-2:]] == ["verdict", "grade"]
+    assert events[-2].payload["verdict"] == "accepted"
     stages = [(e.payload["state"], e.payload["stage"]) for e in events if e.kind == "stage"]
     assert stages[:4] == [("queued", "train"), ("running", "train"), ("running", "predict"), ("running", "judge")]
     assert [a.action for a in scene.rows(Audit)][-1] == "attempt.verdict"
@@ -392,7 +392,7 @@ def test_one_broken_lab_does_not_stop_the_others(scene: Scene, tmp_path: Path) -
     (folder / "README.md").write_text("another\n")
     other = labs.publish(scene.platform, caller_of(scene.teacher), "ai", folder)
     (scene.platform.folders.labs / "ai" / "small" / scene.lab.version / "lab.toml").unlink()
-    labs.folders._load.cache_clear()
+    versions._load.cache_clear()
     scene.lab = other
     good = scene.hand_in(make_student(scene.platform, scene.cohort))
     scene.run()

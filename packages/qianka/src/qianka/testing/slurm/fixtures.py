@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from qianka.testing.slurm.cluster import Cluster
+from qianka.testing.slurm.daemons import DoesNotStart
 from qianka.testing.slurm.needs import missing
 
 
@@ -16,5 +17,22 @@ def slurm_cluster() -> Iterator[Cluster]:
     why = missing()
     if why is not None:
         pytest.skip(why)
-    with Cluster() as cluster:
+    cluster = _started()
+    try:
         yield cluster
+    finally:
+        cluster.down()
+
+
+def _started(tries: int = 3) -> Cluster:
+    """A cluster that came up. Its ports are free when they are chosen, but nobody keeps them for us until then."""
+    while True:
+        cluster = Cluster()
+        try:
+            cluster.up()
+        except DoesNotStart:
+            tries -= 1
+            if tries == 0:
+                raise
+        else:
+            return cluster
