@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from qianka.errors import Refused, Text
+from qianka.services.backups.walk import is_left_out
 
 FORMAT = 1
 MANIFEST, FILES, DATABASE = "manifest.json", "files.jsonl", "database.sqlite"
 _LARGEST = 1 << 20
+_LONGEST_PATH = 2048
+_LATEST = 1 << 62
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 Progress = Callable[[str, int, int], None]
 """told (phase, done, total): `database` in pages or rows, `files` in bytes"""
@@ -78,9 +84,9 @@ def read_manifest(folder: Path) -> Manifest:
             whole = json.loads(file.read(_LARGEST))
     except FileNotFoundError as error:
         raise _no_backup(folder) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise damaged(MANIFEST, str(error)) from error
-    if not isinstance(whole, dict) or not isinstance(whole.get("format"), int):
+    if not isinstance(whole, dict) or not _is_count(whole.get("format")):
         raise damaged(MANIFEST, "not a manifest")
     if whole["format"] > FORMAT:
         raise Refused(
@@ -98,17 +104,28 @@ def read_manifest(folder: Path) -> Manifest:
 
 def read_entries(folder: Path) -> Iterator[Entry]:
     """The list, folders before what is in them. Raises Refused for a line that could do harm."""
+    folders, known = {""}, set[str]()
     with open_plain(folder / FILES) as file:
         for number, line in enumerate(file, 1):
             try:
-                yield _entry(json.loads(line))
-            except (ValueError, TypeError, KeyError) as error:
+                entry = _entry(json.loads(line))
+                if entry.path in known or entry.path.rpartition("/")[0] not in folders:
+                    raise ValueError(f"{entry.path[:100]!r} is there twice, or within no folder")
+            except (ValueError, TypeError, KeyError, RecursionError) as error:
                 raise damaged(FILES, f"line {number}: {error}") from error
+            known.add(entry.path)
+            if entry.sha256 is None:
+                folders.add(entry.path)
+            yield entry
 
 
 def open_plain(path: Path) -> Any:
-    """A regular file, opened for reading bytes; a link in its place is an OSError."""
-    return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK), "rb")
+    """A regular file, opened for reading bytes; a link, pipe or device in its place is an OSError."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return file
 
 
 def damaged(what: str, why: str) -> Refused:
@@ -132,21 +149,42 @@ def _no_backup(folder: Path) -> Refused:
 
 
 def _check_kinds(found: Manifest) -> None:
-    texts = (found.made_at, found.version, found.kind, found.revision, found.data_dir, found.runtime, found.code)
-    numbers = (found.files, found.bytes, found.database_bytes, *found.counts.values())
+    texts = (found.version, found.kind, found.revision)
+    # Where things lay: an empty one would be the beginning of every path.
+    places = (found.data_dir, found.runtime, found.code)
     hashes = (found.list_sha256, found.database_sha256)
-    good = all(isinstance(one, str) for one in texts) and all(isinstance(one, int) for one in numbers)
-    if not good or not all(_SHA256.fullmatch(str(one)) for one in hashes):
+    good = all(isinstance(one, str) for one in (*texts, *places)) and all(one.startswith("/") for one in places)
+    good = good and isinstance(found.counts, dict) and isinstance(found.jobs, bool)
+    if not good or not all(map(_is_count, (found.files, found.bytes, found.database_bytes, *found.counts.values()))):
         raise damaged(MANIFEST, "a value of the wrong kind")
+    if not all(_SHA256.fullmatch(str(one)) for one in hashes):
+        raise damaged(MANIFEST, "a hash")
+    try:
+        datetime.fromisoformat(found.made_at)
+    except (TypeError, ValueError) as error:
+        raise damaged(MANIFEST, "made_at") from error
 
 
 def _entry(raw: dict[str, Any]) -> Entry:
     entry = Entry(**raw)
+    if not isinstance(entry.path, str):
+        raise TypeError("a path")
     parts = entry.path.split("/")
-    if not entry.path or "\0" in entry.path or any(part in ("", ".", "..") for part in parts):
+    names = [os.fsencode(part) for part in parts]
+    if "\0" in entry.path or any(part in ("", ".", "..") for part in parts):
         raise ValueError(f"the path {entry.path[:100]!r}")
+    if max(map(len, names)) > 255 or len(os.fsencode(entry.path)) > _LONGEST_PATH:
+        raise ValueError(f"a path of {len(entry.path)} characters")
+    if is_left_out(parts[0]):
+        raise ValueError(f"{parts[0]!r} is in no backup")
     if entry.sha256 is not None and not _SHA256.fullmatch(entry.sha256):
         raise ValueError("a hash")
-    if not all(isinstance(number, int) for number in (entry.mode, entry.size, entry.mtime)):
+    if not (_is_count(entry.mode) and _is_count(entry.size) and type(entry.mtime) is int):
         raise TypeError("a number")
+    if not -_LATEST < entry.mtime < _LATEST:
+        raise ValueError("a time")
     return entry
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0

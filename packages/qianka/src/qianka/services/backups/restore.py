@@ -63,6 +63,8 @@ def restore(platform: Platform, folder: Path, progress: Progress = quiet) -> Res
             reason="not_empty",
         )
     check_list(folder, manifest)
+    if why := snapshot.is_sound(folder / DATABASE):
+        raise damaged(DATABASE, why)
     entries = list(read_entries(folder))
     root.mkdir(parents=True, exist_ok=True, mode=0o700)
     root.chmod(0o700)
@@ -102,6 +104,8 @@ def _files(root: Path, folder: Path, entries: list[Entry], progress: Progress) -
             target.mkdir(mode=0o700)
             continue
         with open_plain(objects.path(entry.sha256)) as source:
+            if os.fstat(source.fileno()).st_size != entry.size:  # before the disk is filled with it
+                raise damaged(entry.path, "size")
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
             descriptor = os.open(target, flags, 0o600)
             with os.fdopen(descriptor, "wb") as file:

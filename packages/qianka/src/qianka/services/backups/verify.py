@@ -76,15 +76,18 @@ def _of_objects(folder: Path, entries: dict[str, Entry], progress: Progress) -> 
     """Content that is gone or no longer has its hash, with one of the files that need it."""
     objects, done = Objects(folder), 0
     names = {entry.sha256: entry for entry in entries.values() if entry.sha256 is not None}
+    sizes: dict[str, set[int]] = {}
+    for entry in entries.values():
+        sizes.setdefault(entry.sha256 or "", set()).add(entry.size)
     total = sum(entry.size for entry in names.values())
     for sha256, entry in sorted(names.items()):
         try:
             with open_plain(objects.path(sha256)) as file:
-                found, _ = copy_hashed(file, None)
+                found, size = copy_hashed(file, None)
         except OSError as error:
             yield Text(f"缺少 {entry.path}：{error.strerror}", f"{entry.path} is missing: {error.strerror}")
             continue
-        if found != sha256:
+        if found != sha256 or sizes[sha256] != {size}:
             yield Text(f"{entry.path} 损坏", f"{entry.path} is damaged")
         done += entry.size
         progress("files", done, total)

@@ -28,12 +28,17 @@ def walk(root: Path, jobs: frozenset[str] | set[str]) -> Iterator[Found]:
     its own is.
     """
     for name in sorted(os.listdir(root)):
-        if name in LEFT_OUT or name.startswith((".", _DATABASE)):
+        if is_left_out(name):
             continue
         if name == "jobs":
             yield from _jobs(root, jobs)
         else:
             yield from _below(root, name)
+
+
+def is_left_out(name: str) -> bool:
+    """Whether what lies so named in a data directory is in no backup."""
+    return name in LEFT_OUT or name.startswith((".", _DATABASE))
 
 
 def _jobs(root: Path, jobs: frozenset[str] | set[str]) -> Iterator[Found]:
