@@ -111,6 +111,7 @@ def test_torchrun_is_started_inside(job: Make, run: Run, tmp_path: Path, kind: s
     [
         ("apptainer", "/home/x/own.sif"),
         ("apptainer", "docker://evil/x"),
+        ("apptainer", "/nfs/images/../../home/x/own.sif"),
         ("docker", "--privileged"),
         ("docker", "course"),
         ("podman", ""),

@@ -74,7 +74,9 @@ def check(container: Container, site: Site) -> None:
             reason="container_kind",
         )
     image = container.image
-    if image.startswith("-") or not any(fnmatchcase(image, pattern) for pattern in known.images):
+    # A detour would lead out of the folder that a pattern names.
+    is_odd = image.startswith("-") or ".." in image.split("/")
+    if is_odd or not any(fnmatchcase(image, pattern) for pattern in known.images):
         listed = ", ".join(known.images) or "—"
         raise Refused(
             Text(f"本站点不允许镜像 {image}", f"this site does not allow the image {image}"),
