@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from qianka.errors import Forbidden, OverLimit, QiankaError
+from qianka.errors import Conflict, Forbidden, OverLimit, QiankaError
 from qianka.services import boards, groups, submissions
 from qianka.store.repos import people
 from qianka.store.tables import Person
@@ -153,3 +153,15 @@ def test_a_second_group_brings_no_fresh_hand_ins_in_a_lab(tmp_path: Path) -> Non
     with pytest.raises(OverLimit):
         lab.hand_in(lab.student)
     lab.platform.store.close()
+
+
+def test_before_the_opening_a_student_learns_when_and_no_more(tmp_path: Path) -> None:
+    course = scene(tmp_path, opens="2026-09-20 08:00")
+    ann = course.student("ann")
+    assert boards.list_boards(course.platform, caller_of(ann), "ai") == []
+    with pytest.raises(Conflict) as refused:
+        course.ranking(caller_of(ann))
+    assert refused.value.reason == "not_open"
+    assert "2026-09-20 08:00" in (refused.value.hint.en if refused.value.hint else "")
+    assert course.ranking().phase == "unopened"
+    course.platform.store.close()

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from qianka.errors import Conflict, Forbidden, Text
 from qianka.grading.ranking import Entry, rank, top_share
 from qianka.services import access
-from qianka.services.boards.allowance import Allowance, allowance_of
+from qianka.services.boards.allowance import Allowance, allowance_of, check_open
 from qianka.services.boards.entering import door_at
 from qianka.services.boards.lab import Row
 from qianka.services.boards.loading import FINAL, Opened, opened
@@ -38,7 +38,7 @@ def ranking(
     """Best first, ties share a rank (1, 2, 2, 4), inside a tie whoever reached it earlier stands above.
 
     `private` None: the private ranking once it is revealed. Staff may look at it before. Raises NotFound,
-    Forbidden.
+    Forbidden, and Conflict before the opening.
     """
     now = platform.now()
     with platform.store.reading() as session:
@@ -46,6 +46,8 @@ def ranking(
         phase = board.phase(now)
         is_private = phase == FINAL if private is None else private
         is_staff = access.is_staff(session, caller, board.cohort.id)
+        if not is_staff:
+            check_open(board, now)
         if is_private and phase != FINAL and not is_staff:
             raise _hidden(board)
         left = _allowance(session, caller, board, now, is_staff=is_staff)
