@@ -131,3 +131,15 @@ def test_options_of_a_job_are_looked_at_again(option: str) -> None:
 def test_many_options_are_too_many() -> None:
     with pytest.raises(BadInput, match="50"):
         flags.parsed(["--contiguous"] * 51, Site())
+
+
+@pytest.mark.parametrize("option", ["--partition=fast", "-p fast", "--partition=gpu,fast"])
+def test_the_partition_of_the_urgent_is_asked_for_by_its_label(option: str) -> None:
+    """Labels say who may be urgent; the partition behind one is no way around that."""
+    site = Site(partitions={"urgent": "fast", "idle": "scrap"})
+    with pytest.raises(Refused) as refused:
+        flags.parsed([option], site)
+    assert "--label" in (refused.value.hint.en if refused.value.hint else "")
+    assert flags.parsed(["-p scrap"], site) == ("--partition=scrap",)
+    everybodys = Site(partition="fast", partitions={"urgent": "fast"})
+    assert flags.parsed(["-p fast"], everybodys) == ("--partition=fast",)

@@ -198,18 +198,23 @@ def _one(words: list[str], site: Site) -> tuple[str, str | None, int]:
     if given is None and takes == "=":
         if len(words) < 2:
             raise _bad(f"--{name} 后面要有值", f"--{name} needs a value")
-        _check_hosts(name, words[1])
+        _check_value(name, words[1], site)
         return name, words[1], 2
     if given is not None and not takes:
         raise _bad(f"--{name} 不带值", f"--{name} takes no value")
-    _check_hosts(name, given)
+    _check_value(name, given, site)
     return name, given, 1
 
 
-def _check_hosts(name: str, value: str | None) -> None:
-    """Raises BadInput for a value with a slash: sbatch would read that file, with the rights of whoever calls it."""
+def _check_value(name: str, value: str | None, site: Site) -> None:
+    """Raises BadInput for a file of nodes, Refused for the partition of the urgent."""
     if name in ("nodelist", "exclude") and "/" in (value or ""):
+        # sbatch would read that file, with the rights of whoever calls it.
         raise _bad(f"--{name} 只能列机器名，不能是文件", f"--{name} lists machines, never a file")
+    urgent = site.partitions.get("urgent")
+    asked = (value or "").split(",") if name == "partition" else []
+    if urgent and urgent in asked and urgent not in [site.partition_of(label, 1) for label in ("normal", "idle")]:
+        raise _refused(name, Text("这个分区用 --label urgent", "that partition is asked for by --label urgent"))
 
 
 def _allowed(name: str, site: Site) -> None:
