@@ -63,6 +63,12 @@ class Settings:
     slurm_poll: float = _setting(
         "slurm.poll", 5.0, "两次询问 Slurm 之间的秒数", "seconds between two questions to Slurm"
     )
+    slurm_group: str = _setting(
+        "slurm.group",
+        "",
+        "只替这个系统用户组里的账户提交任务；空则任何普通账户",
+        "only accounts of this Unix group are submitted for; empty: any ordinary account",
+    )
     slurm_people: str = _setting(
         "slurm.people",
         "login",

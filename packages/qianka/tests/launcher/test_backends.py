@@ -8,6 +8,8 @@ from qianka.launcher.main import UsageError, main, parse
 
 def test_a_launcher_contains_by_bubblewrap_or_podman() -> None:
     assert parse(["/srv", "--service-uid", "999"])["backend"] == "bubblewrap"
+    found = parse(["/srv", "--service-uid", "999", "--slurm", "", "--slurm-group", "course"])
+    assert (found["slurm"], found["slurm_group"]) == ("", "course")
     for name in ("auto", "bubblewrap", "podman"):
         found = parse(["/srv", "--service-uid", "999", "--backend", name, "--image", "lab/torch:2"])
         assert (found["backend"], found["image"]) == (name, "lab/torch:2")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import grp
 import os
 import pwd
 import shutil
@@ -44,6 +45,7 @@ def accounts(monkeypatch: pytest.MonkeyPatch) -> None:
         "nobody": (65534, 65534),
         "run": (61_005, 61_005),
         "alice": (ALICE, ALICE),
+        "bob": (ALICE + 1, ALICE + 1),
     }
 
     def getpwnam(name: str) -> Entry:
@@ -105,6 +107,23 @@ def ask(slurm: Slurm, do: str, spec: dict[str, Any], folder: Any, **more: Any) -
 def test_nobody_but_an_ordinary_person_is_acted_for(login: Any) -> None:
     with pytest.raises(NotForThem):
         Person(login, POOL)
+
+
+def test_where_a_group_is_named_only_its_members_are_acted_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who makes accounts on the platform could else make one by the name of anybody on the cluster."""
+    groups = {"course": 7001, "own": ALICE}
+
+    def getgrnam(name: str) -> Any:
+        return grp.struct_group((name, "x", groups[name], []))
+
+    monkeypatch.setattr(grp, "getgrnam", getgrnam)
+    monkeypatch.setattr(os, "getgrouplist", lambda login, gid: [gid, 7001] if login == "alice" else [gid])
+    assert Person("alice", POOL, "course").uid == ALICE
+    assert Person("alice", POOL, "own").uid == ALICE
+    assert Person("bob", POOL).uid == ALICE + 1
+    for login, group in (("bob", "course"), ("alice", "nosuch")):
+        with pytest.raises(NotForThem, match=r"\(slurm\.group\)"):
+            Person(login, POOL, group)
 
 
 @pytest.mark.parametrize("kind", ["grade", "reference"])

@@ -143,7 +143,7 @@ class Platform:
         if found.sandbox_image:
             options += ["--image", found.sandbox_image]
         if found.engine_name == "slurm":
-            options += ["--slurm", found.slurm_conf]
+            options += ["--slurm", found.slurm_conf, "--slurm-group", found.slurm_group]
         if (Path(found.runtime_dir) / "bin" / "python").exists():
             options += ["--runtime", found.runtime_dir]
         return [sys.executable, "-I", "-S", script, str(self.data_dir.absolute()), *options]

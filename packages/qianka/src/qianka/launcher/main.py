@@ -3,7 +3,8 @@
 Started by root, before the service gives up root's rights:
 
     python -I -S …/launcher/__main__.py DATA_DIR --service-uid N [--service-gid N]
-        [--uid-base N] [--uid-count N] [--allow PATH]… [--runtime PATH] [--slurm CONF] [--backend NAME] [--image NAME]
+        [--uid-base N] [--uid-count N] [--allow PATH]… [--runtime PATH] [--slurm CONF] [--slurm-group NAME]
+        [--backend NAME] [--image NAME]
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def main(words: list[str]) -> int:
     )
     if options["slurm"] is not None:
         pool = range(options["uid_base"], options["uid_base"] + options["uid_count"])
-        launcher.slurm = Slurm(options["slurm"], sources, launcher.service, pool)
+        launcher.slurm = Slurm(options["slurm"], sources, launcher.service, pool, options["slurm_group"])
     forked.prepare()
     adopted = launcher.adopt()
     listening = listen(os.path.join(options["data"], "run", "launcher.sock"), launcher.service)
@@ -120,7 +121,7 @@ def tried(options: dict[str, Any], sources: Sources) -> dict[str, Any]:
 def parse(words: list[str]) -> dict[str, Any]:
     """The command line. Raises UsageError, ValueError."""
     options: dict[str, Any] = {"uid_base": 61_000, "uid_count": 1000, "allow": [], "runtime": None, "slurm": None}
-    options |= {"backend": "bubblewrap", "image": None}
+    options |= {"backend": "bubblewrap", "image": None, "slurm_group": ""}
     numbers = {"--service-uid": "service_uid", "--service-gid": "service_gid"}
     numbers |= {"--uid-base": "uid_base", "--uid-count": "uid_count"}
     rest = list(words)
@@ -137,8 +138,8 @@ def parse(words: list[str]) -> dict[str, Any]:
             options[word[2:]] = rest.pop(0)
         elif word == "--allow":
             options["allow"].append(os.path.abspath(rest.pop(0)))
-        elif word == "--slurm":
-            options["slurm"] = rest.pop(0)
+        elif word in ("--slurm", "--slurm-group"):
+            options[word[2:].replace("-", "_")] = rest.pop(0)
         elif word == "--runtime":
             options["runtime"] = os.path.abspath(rest.pop(0))
         else:

@@ -5,6 +5,7 @@ What touches the person's files is done with the person's rights: a link they la
 
 from __future__ import annotations
 
+import grp
 import os
 import pwd
 
@@ -38,8 +39,8 @@ class NotForThem(Exception):
 class Person:
     """An ordinary account. Raises NotForThem for root, system accounts and names that are none."""
 
-    def __init__(self, login: Any, taken: range) -> None:
-        """`taken`: uids that runs of the platform get; no person has one of them."""
+    def __init__(self, login: Any, taken: range, group: str = "") -> None:
+        """`taken`: uids that runs of the platform get; no person has one of them. `group`: who must be in it."""
         if not isinstance(login, str) or not login:
             raise NotForThem("the job names no account")
         try:
@@ -48,6 +49,8 @@ class Person:
             raise NotForThem(f"there is no account {login!r} on this machine") from None
         if found.pw_uid < LEAST_UID or found.pw_uid == NOBODY or found.pw_uid in taken or found.pw_gid == 0:
             raise NotForThem(f"{login!r} (uid {found.pw_uid}, gid {found.pw_gid}) is no ordinary person's account")
+        if group and not _is_in(group, found.pw_name, found.pw_gid):
+            raise NotForThem(f"{login!r} is not in the group {group!r} (slurm.group) of this machine")
         self.login, self.uid, self.gid = found.pw_name, found.pw_uid, found.pw_gid
 
     def act(self, what: Callable[[], Any]) -> Any:
@@ -62,21 +65,22 @@ class Person:
 
 
 class Slurm:
-    """`conf`: path of slurm.conf, empty for the system's."""
+    """`conf`: path of slurm.conf, empty for the system's; `group`: the only people acted for, empty for all."""
 
-    def __init__(self, conf: str, sources: Sources, service: tuple[int, int], taken: range) -> None:
+    def __init__(self, conf: str, sources: Sources, service: tuple[int, int], taken: range, group: str = "") -> None:
         self.environment = {"PATH": _PATH, "LANG": "C.UTF-8"}
         if conf:
             self.environment["SLURM_CONF"] = conf
         self._sources = sources
         self._service = service
         self._taken = taken
+        self._group = group
 
     def answer(self, what: str, job: dict[str, Any], run: int, request: dict[str, Any], script: str) -> dict[str, Any]:
         """Grant one of POWERS for the job's person. Raises NotForThem, NotAllowed, OSError."""
         if job["kind"] != "run":
             raise NotForThem("only a person's own job runs as that person")
-        person = Person(job["account"], self._taken)
+        person = Person(job["account"], self._taken, self._group)
         if what == "scancel":
             return self.cancel(person, job, run)
         folder = _checked(request.get("folder"), job["job"])
@@ -168,6 +172,14 @@ class Slurm:
         except subprocess.TimeoutExpired:
             raise OSError(f"{argv[0]} timed out") from None
         return ended.returncode, ended.stdout.decode("utf-8", "replace"), ended.stderr.decode("utf-8", "replace")
+
+
+def _is_in(group: str, login: str, gid: int) -> bool:
+    """Whether an account is in a group of the machine; one that is not there has nobody in it."""
+    try:
+        return grp.getgrnam(group).gr_gid in os.getgrouplist(login, gid)
+    except KeyError:
+        return False
 
 
 def refused(why: str) -> dict[str, Any]:
