@@ -20,6 +20,8 @@ from qianka.store.tables import Cohort, Lab
 
 Row = TypeVar("Row")
 MOST_LATE_DAYS = 366
+YEARS = (1971, 2999)
+"""of a date: local time, and a year's extension more, must exist for it wherever the class is"""
 
 
 class _Keep:
@@ -126,7 +128,9 @@ def changed(session: Session, row: Row, book: Book, people: Sequence[int] | None
 
 
 def check_order(wanted: Dates) -> None:
-    """Raises BadInput for a lab that opens after it is due, or is locked before."""
+    """Raises BadInput for a lab that opens after it is due, or is locked before; and for a date out of range."""
+    for at in (wanted.opens, wanted.due, wanted.locks):
+        check_range(at)
     if wanted.due is not None and wanted.opens is not None and wanted.opens >= wanted.due:
         raise BadInput(
             Text("开放时间不早于截止时间", "the lab would open only after it is due"),
@@ -138,6 +142,17 @@ def check_order(wanted: Dates) -> None:
         raise BadInput(
             Text("关闭时间早于截止时间", "the lab would be locked before it is due"),
             Text("检查 --lock 和 --due 的年月日", "look at the dates: it is due first, then locked"),
+            reason="dates",
+        )
+
+
+def check_range(at: datetime | None) -> None:
+    """Raises BadInput for an instant so far away that there is no local time for it, or for a day later."""
+    first, last = YEARS
+    if at is not None and not first <= at.year <= last:
+        raise BadInput(
+            Text(f"年份 {at.year} 不在 {first} 到 {last} 之间", f"the year {at.year} is not in {first}..{last}"),
+            Text("检查年份；不要截止或关闭时间就填 none", "look at the year; for no such date at all say none"),
             reason="dates",
         )
 

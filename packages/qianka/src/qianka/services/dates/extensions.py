@@ -13,7 +13,7 @@ from qianka.errors import BadInput, Conflict, NotFound, Text
 from qianka.ids import new_id
 from qianka.services import access, audit
 from qianka.services.dates.book import read
-from qianka.services.dates.change import Changed, changed
+from qianka.services.dates.change import Changed, changed, check_range
 from qianka.services.dates.settle import Cause, names, settle_people
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import dates as repo
@@ -180,6 +180,7 @@ def _known(session: Session, caller: Caller, extension_id: str) -> tuple[Extensi
 def _check(more: More, reason: str, lab_slug: str | None, login: str | None, section: str | None) -> None:
     """Raises BadInput for an extension that says nothing, or too much."""
     _check_reason(reason)
+    check_range(more.until)
     if (login is None) == (not (section or "").strip()):
         raise BadInput(
             Text("要么给一个人，要么给一个班级", "it is either for a person or for a section"),
