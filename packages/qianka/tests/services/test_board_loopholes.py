@@ -165,3 +165,16 @@ def test_before_the_opening_a_student_learns_when_and_no_more(tmp_path: Path) ->
     assert "2026-09-20 08:00" in (refused.value.hint.en if refused.value.hint else "")
     assert course.ranking().phase == "unopened"
     course.platform.store.close()
+
+
+def test_a_file_that_was_refused_does_not_close_the_group(course: BoardScene) -> None:
+    """It counts for nothing, so it is nothing that a later member would get a share of."""
+    ann, ben = course.student("ann"), course.student("ben")
+    groups.set_rules(course.platform, caller_of(course.teacher), "ai", size=2)
+    red = groups.create(course.platform, caller_of(ann), "ai", "red").group
+    groups.invite(course.platform, caller_of(ann), red.id, "ben")
+    assert course.enter(ann, "id,label\n").entry.state == "invalid"
+    groups.accept(course.platform, caller_of(ben), red.id)
+    withdraw(course, ann, course.enter(ann).entry.id)
+    with pytest.raises(Conflict):  # a score was told
+        groups.leave(course.platform, caller_of(ben), red.id)

@@ -107,9 +107,10 @@ def groups_for(session: Session, cohort_id: int, slug: str) -> dict[int, int]:
 
 
 def has_work(session: Session, group_id: int) -> bool:
-    """Whether a group has handed anything in."""
-    handed = session.scalar(select(func.count()).where(Submission.group_id == group_id))
-    entered = session.scalar(select(func.count()).where(Entry.group_id == group_id))
+    """Whether a group has handed anything in that was taken; what was refused at the door is nothing."""
+    is_refused = Entry.state.in_(("invalid", "failed"))
+    handed = session.scalar(select(func.count()).where(Submission.group_id == group_id, Submission.state == "accepted"))
+    entered = session.scalar(select(func.count()).where(Entry.group_id == group_id, ~is_refused))
     return bool(handed or entered)
 
 
