@@ -365,3 +365,25 @@ def test_the_hand_in_may_be_called_like_our_own_modules(tmp_path: Path) -> None:
     source = "import wire, link\ndef add(a, b):\n    return a + b if (wire.X, link.X) == (1, 2) else 0\n"
     done = run(tmp_path, source)
     assert set(done.states.values()) == {"passed"}
+
+
+@pytest.mark.parametrize(
+    ("body", "returned"),
+    [
+        ("for row in solution.add(1, 2):\n        last = row\n    assert last == 3", "[]"),
+        ("import ast\n    assert ast.literal_eval(solution.add(1, 2)) == 3", "'3 +'"),
+    ],
+    ids=["nothing to loop over", "text that is no literal"],
+)
+def test_a_value_that_a_test_did_not_expect_costs_that_test_alone(tmp_path: Path, body: str, returned: str) -> None:
+    tests = f"{TESTS}\ndef test_of_value():\n    {body}\n\ndef test_other():\n    assert solution.two() == 2\n"
+    done = run(tmp_path, f"def add(a, b):\n    return {returned}\ndef two():\n    return 2\n", tests)
+    assert (done.states["test_of_value"], done.states["test_other"]) == ("broken", "passed")
+    assert done.report is not None
+    assert "test_of_value" in " ".join(done.report.staff)
+
+
+def test_a_name_that_a_test_file_lacks_is_our_fault(tmp_path: Path) -> None:
+    done = run(tmp_path, GOOD, TESTS + "\ndef test_typo():\n    assert solution.add(1, 2) == exspected\n")
+    assert (done.report, done.code) == (None, 1)
+    assert "exspected" in done.stderr

@@ -33,7 +33,7 @@ MOST_TESTS = 300
 DETAILS = 150_000
 """characters of details in a whole report: a report above 1 MiB would not be read"""
 _OURS = (NameError, ImportError, SyntaxError, teacher.NotNow)
-"""what no value of a student's can make a test raise: the test itself is wrong"""
+"""what no value of a student's can make a test raise, but for `_of_value`: the test itself is wrong"""
 _STATES: dict[type[PeerError], str] = {Raised: "raised", TimedOut: "timeout", Ended: "ended", Gone: "gone"}
 
 
@@ -135,7 +135,7 @@ class Runner:
             return "late", error
         except Exception as error:
             # A test may raise anything; whose fault that is, is asked here.
-            if isinstance(error, _OURS) or not self._link.answers:
+            if (isinstance(error, _OURS) and not _of_value(error)) or not self._link.answers:
                 raise Broken(f"{test.file}: {test.name}\n{self._details(error)}") from error
             self.staff.append(clean(f"{test.file}: {test.name} raised {type(error).__name__}: {error}", 300))
             return "broken", error
@@ -172,6 +172,12 @@ class Runner:
             # Before anything hidden was handed over: its words cannot tell of it.
             told |= {"message": error.message, "file": error.file, "line": error.line}
         return told
+
+
+def _of_value(error: Exception) -> bool:
+    """Whether a value can be behind it: a loop over nothing that binds no name, text that a test reads as Python."""
+    is_text = isinstance(error, SyntaxError) and (error.filename or "<").startswith("<")
+    return is_text or isinstance(error, UnboundLocalError)
 
 
 def _words(text: dict[str, str]) -> dict[str, str]:
