@@ -224,7 +224,7 @@ class Session:
     def _from_kernel(self, until: float) -> dict[str, Any] | None:
         line = self.link.line(until)
         if line[:1] == b"W":
-            said = wire.loads(line[1:])
+            said = _watched(line)
             if "gone" in said:
                 status = said["gone"]
                 raise Gone(status if type(status) is int else None)
@@ -279,12 +279,20 @@ class Session:
         until = min(time.monotonic() + self.limits.start, self.limits.end + OVERTIME)
         for _ in range(STALE):
             line = self.link.line(until)
-            if line[:1] == b"W" and word in wire.loads(line[1:]):
+            if line[:1] == b"W" and word in _watched(line):
                 return
         raise Closed("no answer")
 
     def _until(self) -> float:
         return min(time.monotonic() + self.limits.cell, self.limits.end)
+
+
+def _watched(line: bytes) -> dict[str, Any]:
+    """What the kernel's watcher says. Raises Closed for nonsense: student code has laid hands on it."""
+    try:
+        return wire.loads(line[1:])
+    except (wire.Nonsense, MemoryError):
+        raise Closed("a watcher that talks nonsense") from None
 
 
 def _told(error: dict[str, Any]) -> dict[str, Any]:
