@@ -66,6 +66,7 @@ class Launcher:
         try:
             what = request.get("do")
             if what == "ping":
+                self.forget_the_gone()  # of an end we may hear a moment after whoever asks
                 return {"ok": True, "uid": os.getuid(), "running": len(self.running), **self.level}
             job = safe_id(request.get("job"))
             if what == "start":
