@@ -67,7 +67,7 @@ def test_a_class_is_imported_and_a_student_hands_in(
 ) -> None:
     number = cohort.removeprefix("c")
     roster = tmp_path / "roster.csv"
-    roster.write_bytes(f"学号,姓名,班级\r\n{number}01,王小明,1\r\n{number}02,李雷,2\r\n".encode("gb18030"))
+    roster.write_bytes(f"学号,姓名,班级\r\n{number}01,王小明,1\r\n{number}02,=李雷,2\r\n".encode("gb18030"))
     preview = run("people", "import", str(roster), "--cohort", cohort)
     assert [change["what"] for change in preview["changes"]] == ["added", "added"]
     assert run("people", "list", "--cohort", cohort)["items"] == []
@@ -76,7 +76,7 @@ def test_a_class_is_imported_and_a_student_hands_in(
     assert done["added"] == 2
     assert stat.S_IMODE(codes.stat().st_mode) == 0o600
     lines = [line.split(",") for line in codes.read_text("utf-8-sig").splitlines()]
-    assert [line[1] for line in lines] == ["姓名", "王小明", "李雷"]
+    assert [line[1] for line in lines] == ["姓名", "王小明", "'=李雷"], "no name is a formula"
 
     lab = tmp_path / "lab-one"
     scaffold.write(lab)

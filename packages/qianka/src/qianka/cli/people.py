@@ -14,6 +14,7 @@ from qianka.cli import common, output
 from qianka.cli.common import CohortOption, EncodingOption, Json
 from qianka.cli.output import t
 from qianka.client.credentials import write_private
+from qianka.domain.spreadsheet import cell
 from qianka.errors import BadInput, NotFound, Text
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def _write_codes(file: Path, codes: Sequence[ActivationCode]) -> None:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(["登录名", "姓名", "学号", "激活码"])
-    writer.writerows([c.login, c.name, c.student_number or "", c.code] for c in codes)
+    writer.writerows([*map(cell, (c.login, c.name, c.student_number or "")), c.code] for c in codes)
     write_private(file, "\ufeff" + text.getvalue())
 
 

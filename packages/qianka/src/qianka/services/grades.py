@@ -7,6 +7,7 @@ import io
 from dataclasses import dataclass, field
 from typing import Any
 
+from qianka.domain.spreadsheet import cell
 from qianka.services import access, audit
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import attempts as repo
@@ -14,8 +15,6 @@ from qianka.store.repos import dates as date_repo
 from qianka.store.repos import labs as lab_repo
 from qianka.store.repos import people
 from qianka.store.tables import Grade, GradeChange, Person
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +143,7 @@ def export_csv(platform: Platform, caller: Caller, cohort_slug: str) -> bytes:
     writer.writerow(["学号", "姓名", "班级", "账号", "在册", *slugs, "合计"])
     for line in lines:
         points: list[Any] = [_points(line.grades.get(slug)) for slug in slugs]
-        person = [_as_text(line.student_number or ""), *map(_cell, (line.name, line.section, line.login))]
+        person = [_as_text(line.student_number or ""), *map(cell, (line.name, line.section, line.login))]
         writer.writerow([*person, "是" if line.active else "否", *points, f"{line.total:g}"])
     return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")
 
@@ -153,14 +152,9 @@ def _points(grade: Grade | None) -> str:
     return "" if grade is None else f"{grade.points:g}"
 
 
-def _cell(text: str) -> str:
-    """`text`, with an apostrophe before anything that a spreadsheet would calculate."""
-    return "'" + text if text.startswith(_FORMULA) else text
-
-
 def _as_text(number: str) -> str:
     """A student number that a spreadsheet leaves alone: a tab before digits keeps zeros and long numbers.
 
     Whoever reads the file strips white space, as the roster import does.
     """
-    return "\t" + number if number.isdigit() else _cell(number)
+    return "\t" + number if number.isdigit() else cell(number)

@@ -81,8 +81,8 @@ def write(session: Session, platform: Platform, book: Book, changed: Iterable[Mo
                 after=after,
             )
         )
-        told = {name: after[name] for name in ("attempt", "points", "raw_points", "penalty", "late_days", "days_late")}
-        events.emit(session, platform, f"attempt:{after['attempt']}", "grade", why=cause.why, **told)
+        # Without figures: all members of a group listen to one attempt, and each has a grade of their own.
+        events.emit(session, platform, f"attempt:{after['attempt']}", "grade", attempt=after["attempt"], why=cause.why)
     _mark_late(session, book)
 
 
