@@ -110,6 +110,9 @@ class Settings:
         "local.simulated_model", "A100-80G", "模拟显卡型号", "model of simulated cards"
     )
     queue_max_retry: int = _setting("queue.max_retry", 3, "平台故障后的自动重试次数", "retries after a platform fault")
+    queue_array_most: int = _setting(
+        "queue.array_most", 1000, "一个任务数组至多多少个任务", "jobs of one array, at most"
+    )
     queue_half_life_hours: float = _setting(
         "queue.half_life_hours", 24.0, "公平份额用量的半衰期（小时）", "half-life of past use in fair share, hours"
     )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from qianka.cli import common, output
+from qianka.cli import arrays, common, output
 from qianka.cli.common import Json
 from qianka.cli.output import t
 
@@ -15,11 +15,21 @@ app = common.new_app("一个任务", "one job")
 
 @app.command(help=t("一个任务：状态、排队位置、用量", "one job: state, place in the queue, use"))
 def job(job: Annotated[str, typer.Argument(metavar="ID")], json: Json = False) -> None:
+    from qianka.client.arrays import get, is_array
+
     with common.client() as client:
+        if is_array(job):
+            array = get(client, job)
+            if not output.result(array):
+                arrays.show(array)
+            return
         found = client.job(job)
     if output.result(found):
         return
     output.say(f"{found.id}  {found.name}  {found.state}")
+    if found.array is not None:
+        place = t("数组 {} 的序号 {}", "index {1} of array {0}")
+        output.say("  " + place.format(found.array, found.array_index))
     if found.queue is not None:
         output.say("  " + found.queue.sentence)
     if found.reason_text:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qianka.cli import common, output
+from qianka.cli import arrays, common, output
 from qianka.cli.common import CohortOption, Json
 from qianka.cli.output import t
 
@@ -25,11 +25,14 @@ def jobs(
     cohort: CohortOption = None,
     state: Annotated[str | None, typer.Option("--state", help="PENDING,RUNNING,…")] = None,
     kind: Annotated[str | None, typer.Option("--kind", help="run, grade, reference")] = None,
+    expand: Annotated[
+        bool, typer.Option("--expand", help=t("数组里的任务各占一行", "a line for each job of an array"))
+    ] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=500)] = 20,
     json: Json = False,
 ) -> None:
     with common.client() as client:
-        page = client.jobs(limit=limit, everybody=everybody, cohort=cohort, state=state, kind=kind)
+        page = client.jobs(limit=limit, everybody=everybody, cohort=cohort, state=state, kind=kind, fold=not expand)
     if output.result(page):
         return
     if not page.items:
@@ -40,6 +43,8 @@ def jobs(
 
 
 def _row(job: Job) -> list[Any]:
+    if job.array is not None and job.array_states is not None:
+        return [job.array, job.kind, job.name, arrays.counts(job.array_states), None, None]
     why = job.reason_text
     if why is None and job.state == "FAILED":
         why = t(f"退出码 {job.exit_code}", f"exit code {job.exit_code}")

@@ -17,6 +17,7 @@ app = common.new_app("任务输出", "output of a job")
 def logs(
     job: Annotated[str, typer.Argument(metavar="ID")],
     follow: Annotated[bool, typer.Option("--follow", "-f", help=t("跟随", "follow"))] = False,
+    index: Annotated[int | None, typer.Option("--index", min=0, help=t("数组里的序号", "index in an array"))] = None,
     stderr: Annotated[bool, typer.Option("--stderr", "-e", help=t("标准错误", "standard error instead"))] = False,
     peer: Annotated[
         bool,
@@ -26,6 +27,8 @@ def logs(
     ] = False,
     json: Json = False,
 ) -> None:
+    if index is not None:
+        job = f"{job}_{index}"
     stream = ("peer." if peer else "") + ("stderr" if stderr else "stdout")
     with common.client() as client:
         pieces = client.log_text(job, stream, live_=follow)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qianka.cli import common, following_job, output
+from qianka.cli import arrays, common, following_job, output
 from qianka.cli.common import CohortOption, Json
 from qianka.cli.output import t
 from qianka.client import archive
 from qianka.errors import BadInput, NotFound, Text
 
 if TYPE_CHECKING:
-    from qianka.schemas.jobs import Container, NewJob
+    from qianka.schemas.jobs import Container, Job, NewJob
 
 app = common.new_app("提交任务", "submit a job")
 
@@ -55,6 +55,12 @@ def submit(
         list[str] | None,
         typer.Option("--sbatch", help=t("传给 sbatch 的选项，可重复", "options passed to sbatch; may be repeated")),
     ] = None,
+    array: Annotated[
+        str | None,
+        typer.Option(
+            "--array", "-a", help=t("任务数组：0-9、1,3、0-9:2、0-99%4", "one job an index: 0-9, 1,3, 0-9:2, 0-99%4")
+        ),
+    ] = None,
     label: Annotated[str, typer.Option("--label", help="urgent, normal, idle")] = "normal",
     time: Annotated[
         str, typer.Option("--time", help=t("时间上限：90s、10m、1h、1:30:00", "limit: 90s, 10m, 1h, 1:30:00"))
@@ -72,7 +78,9 @@ def submit(
 
     job = NewJob(name=name, cohort=cohort, cpus=cpus, memory=memory(mem), gpus=gpu, label=_label(label))
     job = job.model_copy(update={"wall": seconds(time), "nodes": nodes, "exclusive": exclusive, "torchrun": torchrun})
-    job = job.model_copy(update={"container": _container(image), "sbatch": sbatch or []})
+    job = job.model_copy(update={"container": _container(image), "sbatch": sbatch or [], "array": array})
+    if array is not None and follow:
+        raise _cannot_follow()
     if dry_run:
         _show(job, code, command)
     else:
@@ -90,6 +98,9 @@ def _send(job: NewJob, code: Path, command: list[str], follow: bool) -> None:
         else:
             job.argv = command
         found = client.submit(job)
+        if job.array is not None:
+            _say_array(found)
+            return
         if follow:
             following_job.follow(client, found.id)
             found = client.job(found.id)
@@ -98,6 +109,28 @@ def _send(job: NewJob, code: Path, command: list[str], follow: bool) -> None:
     output.say(f"{found.id}  {found.state}" + (f"  {found.queue.sentence}" if found.queue is not None else ""))
     if not follow:
         output.say(Text(f"  跟随输出：qianka logs -f {found.id}", f"  follow it: qianka logs -f {found.id}"))
+
+
+def _say_array(first: Job) -> None:
+    if output.result(first):
+        return
+    states, array = first.array_states or {}, str(first.array)
+    total = sum(states.values())
+    output.say(f"{array}  {t(f'{total} 个任务', f'{total} jobs')}: {arrays.counts(states)}")
+    output.say(
+        Text(
+            f"  看数组：qianka job {array}；看一个的输出：qianka logs {array} --index {first.array_index}",
+            f"  look at it: qianka job {array}; at what one prints: qianka logs {array} --index {first.array_index}",
+        )
+    )
+
+
+def _cannot_follow() -> BadInput:
+    return BadInput(
+        Text("--follow 一次只能跟随一个任务", "--follow follows one job, and an array has several"),
+        Text("去掉 -f，提交后用 qianka logs -f 数组号 --index 3", "leave -f out; then: qianka logs -f ARRAY --index 3"),
+        reason="follow_array",
+    )
 
 
 def _show(job: NewJob, code: Path, command: list[str]) -> None:

@@ -52,6 +52,10 @@ class Waiting:
     wall_limit: float
     continues: bool = False
     """a later stage of something already begun: goes before new work"""
+    array: str | None = None
+    """the array that it is a job of"""
+    array_most: int | None = None
+    """how many jobs of the array may run at once; None: any number"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,3 +72,4 @@ class Occupied:
     wall_limit: float
     cpus: float = 1.0
     """below 1: a share of its one core"""
+    array: str | None = None

@@ -7,6 +7,7 @@ do not delay it (EASY backfill), so neither do small jobs starve a big one nor d
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -20,7 +21,7 @@ from qianka.policy.usage import cost
 
 _Kind = Resources
 
-REASONS = ("waiting_cards", "waiting_memory", "waiting_cores", "waiting_turn", "no_node", "impossible")
+REASONS = ("waiting_cards", "waiting_memory", "waiting_cores", "waiting_turn", "waiting_array", "no_node", "impossible")
 
 
 @dataclass
@@ -49,6 +50,7 @@ def plan(
     """Decide for all of `pending`. `used`: decayed use a person; None: no fair share, by age alone."""
     free = place.free_on(nodes, running)
     held = list(running)
+    at_once = Counter(job.array for job in running if job.array is not None)
     result = Plan()
     reservation: _Reservation | None = None
     fits: dict[_Kind, str | None] = {}
@@ -63,6 +65,10 @@ def plan(
         if fits[kind]:
             result.reasons[job.job] = "impossible"
             continue
+        if job.array is not None and job.array_most is not None and at_once[job.array] >= job.array_most:
+            # It reserves nothing: room alone would not let it start.
+            result.reasons[job.job] = "waiting_array"
+            continue
         alike = (kind, job.wall_limit)
         # What is free only shrinks here, so what found no room finds none later on either.
         room = blocked.get(alike) or _room(now, free, job, reservation)
@@ -74,6 +80,8 @@ def plan(
         if reservation and reservation.node == placement.node and _outlasts(now, job, reservation):
             reservation.beside.take(job.resources)
         result.placements[job.job] = placement
+        if job.array is not None:
+            at_once[job.array] += 1
         held.append(_occupied(now, job, placement))
     return result
 
@@ -141,4 +149,5 @@ def _occupied(now: datetime, job: Waiting, placement: Placement) -> Occupied:
         started_at=now,
         wall_limit=job.wall_limit,
         cpus=job.resources.cpus,
+        array=job.array,
     )

@@ -42,6 +42,8 @@ class NewJob(Request):
     container: Container | None = None
     sbatch: list[str] = Field(default_factory=list, max_length=50)
     """further options of sbatch, as on a command line (Slurm only)"""
+    array: str | None = Field(default=None, min_length=1, max_length=4000)
+    """indexes in Slurm's notation, such as `0-9`, `1,3,7`, `0-9:2`, `0-99%4`: one job each, all or none"""
     label: str = Field(default="normal", pattern="^(urgent|normal|idle)$")
     wall: float = 600.0
     """seconds"""
@@ -80,6 +82,13 @@ class Job(Answer):
     wall_limit: float
     run: int
     argv: list[str] = Field(default_factory=list)
+    array: str | None = None
+    """id of the array that it is a job of"""
+    array_index: int | None = None
+    array_most: int | None = None
+    """how many jobs of the array run at once; null: any number"""
+    array_states: dict[str, int] | None = None
+    """jobs of the whole array by state; on a submit and in a folded list"""
     queued_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None
@@ -96,6 +105,27 @@ class Job(Answer):
     runs: list[JobRun] = Field(default_factory=list)
 
 
+class ArrayJob(Answer):
+    """One job of an array."""
+
+    id: str
+    index: int
+    state: str
+    reason_text: str | None = None
+    exit_code: int | None = None
+    wall: float | None = None
+
+
+class JobArray(Answer):
+    """An array and its jobs in the order of their indexes."""
+
+    id: str
+    name: str
+    most: int | None = None
+    states: dict[str, int]
+    jobs: list[ArrayJob]
+
+
 class DryRun(Answer):
     """What a submit would do; nothing was submitted."""
 
@@ -105,8 +135,10 @@ class DryRun(Answer):
     job: dict[str, Any]
     """the text of job.json"""
     sentences: list[str]
+    jobs: int = 1
+    """how many: of an array one an index; `script` and `job` are those of the first"""
     cpu_hours: float
-    """at most, of all nodes together"""
+    """at most, of all nodes and jobs together"""
     gpu_hours: float
 
 

@@ -27,6 +27,7 @@ def request_of(platform: Platform, caller: Caller, body: NewJob, key: str | None
         environment=body.environment,
         torchrun=body.torchrun,
         container=None if container is None else (container.kind, container.image),
+        array=body.array,
         sbatch=tuple(body.sbatch),
         key=key,
     )

@@ -9,7 +9,7 @@ from qianka.errors import Language
 from qianka.schemas.auth import Me, Membership, PlatformKey
 from qianka.schemas.boards import Budget
 from qianka.schemas.cohorts import Cohort
-from qianka.schemas.jobs import Job, JobRun
+from qianka.schemas.jobs import ArrayJob, Job, JobArray, JobRun
 from qianka.schemas.submissions import QueueView
 from qianka.services import budgets, jobs, people, submissions
 from qianka.services.platform import Caller, Platform
@@ -60,6 +60,9 @@ def job(row: tables.Job, caller: Caller, language: Language, runs: Sequence[tabl
         wall_limit=row.wall_limit,
         run=row.run,
         argv=[str(part) for part in row.spec.get("argv", [])] if row.kind == "run" else [],
+        array=row.array_id,
+        array_index=row.array_index,
+        array_most=row.array_most,
         queued_at=row.queued_at,
         started_at=row.started_at,
         ended_at=row.ended_at,
@@ -73,6 +76,30 @@ def job(row: tables.Job, caller: Caller, language: Language, runs: Sequence[tabl
         charged=row.charged,
         runs=[JobRun.model_validate(run) for run in runs],
     )
+
+
+def with_states(platform: Platform, shown: Sequence[Job]) -> list[Job]:
+    """`shown` with how the whole array of each stands."""
+    ids = sorted({one.array for one in shown if one.array is not None})
+    found = jobs.array_states(platform, ids) if ids else {}
+    return [one.model_copy(update={"array_states": found.get(one.array or "")}) for one in shown]
+
+
+def job_array(found: jobs.JobArray, caller: Caller, language: Language) -> JobArray:
+    """An array and its jobs."""
+    shown = [job(row, caller, language) for row in found.jobs]
+    lines = [
+        ArrayJob(
+            id=one.id,
+            index=one.array_index or 0,
+            state=one.state,
+            reason_text=one.reason_text,
+            exit_code=one.exit_code,
+            wall=one.wall,
+        )
+        for one in shown
+    ]
+    return JobArray(id=found.id, name=shown[0].name, most=shown[0].array_most, states=found.states, jobs=lines)
 
 
 def with_queue(platform: Platform, caller: Caller, shown: Job, language: Language) -> Job:

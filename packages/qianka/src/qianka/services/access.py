@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from qianka.domain.people import STAFF, Role
 from qianka.errors import Forbidden, Language, NotFound, NotSignedIn, Text
 from qianka.services.platform import Caller, Platform
-from qianka.store.repos import groups, people
+from qianka.store.repos import arrays, groups, people
 from qianka.store.tables import Attempt, Board, Cohort, Enrollment, Job, Lab, Person, Submission, Token
 
 _STAFF = tuple(role.value for role in STAFF)
@@ -211,11 +211,26 @@ def attempt_for(session: Session, caller: Caller, attempt_id: str) -> Attempt:
 
 
 def job_for(session: Session, caller: Caller, job_id: str) -> Job:
-    """A job that is the caller's own or in a cohort of theirs as staff; raises NotFound."""
-    job = session.get(Job, job_id)
-    if job is None or not _may_see(session, caller, job.person_id, job.cohort_id):
-        raise _nothing("任务", "job", job_id)
-    return job
+    """A job that is the caller's own or in a cohort of theirs as staff; raises NotFound.
+
+    `job_id`: its own id, or that of its array and its index (`ja-…_3`).
+    """
+    job = arrays.member(session, job_id) if "_" in job_id else session.get(Job, job_id)
+    if job is not None and _may_see(session, caller, job.person_id, job.cohort_id):
+        return job
+    missing = _nothing("任务", "job", job_id)
+    if not arrays.is_array(job_id):
+        raise missing
+    hint = Text(f"这是一个数组；其中的任务写作 {job_id}_3", f"this is an array; one of its jobs is {job_id}_3")
+    raise NotFound(missing.message, hint, reason="no_job")
+
+
+def array_for(session: Session, caller: Caller, array_id: str) -> list[Job]:
+    """The jobs of an array that is the caller's own or in a cohort of theirs as staff; raises NotFound."""
+    found = arrays.of_array(session, array_id)
+    if not found or not _may_see(session, caller, found[0].person_id, found[0].cohort_id):
+        raise _nothing("任务数组", "array", array_id)
+    return found
 
 
 def require_output(session: Session, caller: Caller, job: Job) -> None:

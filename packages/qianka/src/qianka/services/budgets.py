@@ -82,8 +82,9 @@ def admit(
     resources: Resources,
     wall_limit: float,
     held: tuple[float | None, int | None] = (None, None),
+    jobs: int = 1,
 ) -> None:
-    """Raises OverLimit when a job would not fit what is left, saying how much there is and until when.
+    """Raises OverLimit when `jobs` such jobs would not fit what is left, saying how much there is and until when.
 
     Counted are the cores and cards of all nodes together, or `held` (cores, cards) where it says more.
     """
@@ -91,7 +92,7 @@ def admit(
     cpus = resources.all_cpus if held[0] is None else held[0]
     gpus = resources.all_gpus if held[1] is None else held[1]
     for name, account, count in (("CPU", budget.cpu, cpus), ("GPU", budget.gpu, float(gpus))):
-        asked = count * wall_limit / _HOUR
+        asked = jobs * count * wall_limit / _HOUR
         left = account.left
         if left is None or asked == 0 or asked <= left + 1e-9:
             continue

@@ -53,6 +53,7 @@ class Live:
     cores: list[int]
     cards: list[dict[str, Any]]
     started_at: datetime
+    array_id: str | None = None
 
 
 class Picture:
@@ -132,6 +133,7 @@ class Picture:
             cores=list(placement.cores),
             cards=[asdict(card) for card in placement.cards],
             started_at=self.platform.now(),
+            array_id=job.array_id,
         )
 
     def told(self, reasons: dict[str, dict[str, Any]]) -> None:
@@ -164,4 +166,5 @@ def _live(row: Any) -> Live:
         cores=list(row.cores),
         cards=list(row.cards),
         started_at=row.started_at,
+        array_id=row.array_id,
     )

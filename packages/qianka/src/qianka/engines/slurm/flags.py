@@ -70,13 +70,13 @@ _WHO = Text("谁运行任务由平台决定", "the platform says who runs a job"
 _OUTPUT = Text("输出由平台收取：qianka logs", "the platform keeps the output: qianka logs")
 _NAME = Text("用 --name 起名", "--name gives it a name")
 _SIZE = Text("用 --nodes、--gpu、--cpus、--mem", "use --nodes, --gpu, --cpus and --mem")
-_ONE = Text("一次提交就是一个任务；要多个就提交多次", "one submit is one job: submit it several times")
+_ARRAY = Text("用 qianka submit --array 0-9%3", "use qianka submit --array 0-9%3")
 _QUEUE = Text("优先级用 --label", "--label says how urgent it is")
 _OURS = Text("这由平台控制", "that is the platform's to say")
 
 REFUSED: dict[str, tuple[str, Text]] = {
     "account": ("A", Text("账户由课程班决定：用 --cohort", "the cohort says which account: use --cohort")),
-    "array": ("a", _ONE),
+    "array": ("a", _ARRAY),
     "batch": ("", _OURS),
     "bb": ("", _OURS),
     "bbf": ("", _OURS),

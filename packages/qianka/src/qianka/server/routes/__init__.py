@@ -1,6 +1,7 @@
 """Routes, a noun a file; PUBLIC needs no sign-in, PRIVATE does."""
 
 from qianka.server.routes import (
+    arrays,
     attempts,
     auth,
     boards,
@@ -35,6 +36,7 @@ PRIVATE = (
     entries.router,
     groups.router,
     jobs.router,
+    arrays.router,
     events.router,
     system.router,
 )

@@ -42,10 +42,11 @@ async def upload_code(request: Request, caller: CallerDep, platform: PlatformDep
 def submit_job(
     body: NewJob, caller: CallerDep, platform: PlatformDep, language: LanguageDep, idempotency_key: Key = None
 ) -> Job:
-    """Queue a job; the same Idempotency-Key again gives the same job."""
+    """Queue a job, or all jobs of an array (the first is answered); the same Idempotency-Key gives the same again."""
     request = jobrequests.request_of(platform, caller, body, idempotency_key)
     row = jobs.submit(platform, caller, request)
-    return views.with_queue(platform, caller, views.job(row, caller, language), language)
+    (shown,) = views.with_states(platform, [views.job(row, caller, language)])
+    return views.with_queue(platform, caller, shown, language)
 
 
 @router.post("/jobs/dry-run")
@@ -65,6 +66,7 @@ def list_jobs(
     everybody: Annotated[bool, Query(description="of the cohort (its staff) or of all (administrators)")] = False,
     state: Annotated[str | None, Query(description="PENDING, RUNNING, …; several by commas")] = None,
     kind: Annotated[str | None, Query(pattern="^(run|grade|reference)$")] = None,
+    fold: Annotated[bool, Query(description="one line an array: its newest job, with array_states")] = False,
     after: Annotated[str | None, Query(max_length=100)] = None,
     limit: Limit = 50,
 ) -> Page[Job]:
@@ -76,10 +78,12 @@ def list_jobs(
         everybody=everybody,
         states=None if state is None else [_state(name) for name in state.split(",")],
         kind=kind,
+        fold=fold,
         before=after,
         limit=min(limit, 500),
     )
     items = [views.job(row, caller, language) for row in rows]
+    items = views.with_states(platform, items) if fold else items
     return Page[Job](items=items, next=items[-1].id if len(items) == min(limit, 500) else None)
 
 

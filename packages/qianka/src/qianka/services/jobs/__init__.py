@@ -3,6 +3,10 @@
 A person's own job enters by `submit`, a stage of an attempt by `submit_stage`; the dispatcher ends both by `settle`.
 """
 
+from qianka.services.jobs.arrays import JobArray as JobArray
+from qianka.services.jobs.arrays import array_states as array_states
+from qianka.services.jobs.arrays import cancel_array as cancel_array
+from qianka.services.jobs.arrays import get_array as get_array
 from qianka.services.jobs.asks import check_fits as check_fits
 from qianka.services.jobs.cancel import cancel as cancel
 from qianka.services.jobs.cancel import request_cancel as request_cancel

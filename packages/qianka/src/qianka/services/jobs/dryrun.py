@@ -10,10 +10,12 @@ from qianka.domain.resources import Resources
 from qianka.engines.slurm import layout, script
 from qianka.engines.slurm.site import Site
 from qianka.errors import Text
-from qianka.services.jobs import asks, own
+from qianka.services.jobs import arrays, asks, own
+from qianka.services.jobs.indexes import Indexes
 from qianka.services.jobs.own import Admitted, JobRequest
 from qianka.services.jobs.stages import complete
 from qianka.services.platform import Caller, Platform
+from qianka.store.repos import arrays as repo
 
 JOB = "j-dry-run"
 """stands where the id of the job would"""
@@ -28,6 +30,8 @@ class DryRun:
     script: str | None
     job: dict[str, Any]
     sentences: list[Text]
+    jobs: int
+    """how many; of an array `script` and `job` are those of the first"""
     cpu_hours: float
     """at most, of all nodes together; what the budget is asked for"""
     gpu_hours: float
@@ -38,18 +42,23 @@ def dry_run(platform: Platform, caller: Caller, request: JobRequest) -> DryRun:
     with platform.store.reading() as session:
         found = own.admit(session, platform, caller, replace(request, key=None), with_code=False)
     resources = found.request.resources
+    if found.indexes is not None:
+        first = arrays.variables(f"{repo.PREFIX}-dry-run", found.indexes, found.indexes.values[0])
+        found.spec["environment"] = {**found.spec["environment"], **first}
     job = complete(platform, JOB, found.spec, JobKind.RUN, found.name, resources, request.wall, request.label)
     cpus = resources.all_cpus if found.held[0] is None else found.held[0]
     gpus = resources.all_gpus if found.held[1] is None else found.held[1]
-    hours = request.wall / _HOUR
+    hours = found.count * request.wall / _HOUR
     text = None
     if platform.settings.engine_name == "slurm":
         site = asks.site_of(platform, caller)
         text = script.render(job, 1, site, _places(platform, site, job, request))
     sentences = [_size(resources), _start(found, text is not None), _cost(found, cpus * hours, gpus * hours)]
+    if found.indexes is not None:
+        sentences.insert(0, _array(found.indexes))
     if resources.gpus > resources.cpus:
         sentences.append(_few_cores(resources))
-    return DryRun(platform.settings.engine_name, text, job, sentences, cpus * hours, gpus * hours)
+    return DryRun(platform.settings.engine_name, text, job, sentences, found.count, cpus * hours, gpus * hours)
 
 
 def _places(platform: Platform, site: Site, job: dict[str, Any], request: JobRequest) -> script.Places:
@@ -57,6 +66,16 @@ def _places(platform: Platform, site: Site, job: dict[str, Any], request: JobReq
     if account:
         return layout.own_places(site, JOB, 1, str(account), has_code=has_code)
     return layout.service_places(str(platform.folders.jobs / JOB), JOB, 1, job.get("work"))
+
+
+def _array(found: Indexes) -> Text:
+    count, first, last = len(found.values), found.values[0], found.values[-1]
+    each = ("，每个：", ", each with what follows") if count > 1 else ("", "")
+    most = ("", "") if found.most is None else (f"，同时至多 {found.most} 个", f", {found.most} at once at most")
+    return Text(
+        f"数组：{count} 个任务（序号 {first} 到 {last}）{most[0]}{each[0]}",
+        f"an array of {count} jobs (indexes {first} to {last}){most[1]}{each[1]}",
+    )
 
 
 def _size(wanted: Resources) -> Text:

@@ -13,7 +13,8 @@ from qianka.domain.jobs import JobKind
 from qianka.domain.resources import Label, Resources
 from qianka.errors import BadInput, Forbidden, NotFound, Text
 from qianka.services import access, audit, budgets, nodes
-from qianka.services.jobs import asks
+from qianka.services.jobs import arrays, asks, indexes
+from qianka.services.jobs.indexes import Indexes
 from qianka.services.jobs.stages import submit_stage
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import jobs as repo
@@ -51,6 +52,8 @@ class JobRequest:
     """options of sbatch, as on a command line"""
     container: tuple[str, str] | None = None
     """(kind, image)"""
+    array: str | None = None
+    """the indexes of an array, one job each; None: one job"""
     key: str | None = None
 
 
@@ -63,10 +66,17 @@ class Admitted:
     name: str
     spec: dict[str, Any]
     held: tuple[float | None, int | None]
+    indexes: Indexes | None = None
+    """of an array: `spec` is then what its jobs have in common"""
+
+    @property
+    def count(self) -> int:
+        """How many jobs it makes."""
+        return 1 if self.indexes is None else len(self.indexes.values)
 
 
 def submit(platform: Platform, caller: Caller, request: JobRequest) -> Job:
-    """Queue a job of the caller.
+    """Queue a job of the caller; of an array all of its jobs, and the one of the first index is returned.
 
     Raises BadInput (what is asked makes no sense), Refused (no machine is that large, or the engine does
     not do that), Forbidden (not active in the cohort, or the label is not theirs), OverLimit (budget), NotFound.
@@ -77,22 +87,30 @@ def submit(platform: Platform, caller: Caller, request: JobRequest) -> Job:
         if existing is not None:
             return existing
         found = admit(session, platform, caller, request)
-        job = submit_stage(
-            session,
-            platform,
-            key=key,
-            person_id=caller.person_id or 0,
-            cohort_id=found.cohort.id if found.cohort else None,
-            kind=JobKind.RUN,
-            name=found.name,
-            spec=found.spec,
-            resources=found.request.resources,
-            wall_limit=float(request.wall),
-            label=request.label,
-        )
-        job.held_cpus, job.held_gpus = found.held
-        audit.record(session, platform, caller, "job.submit", f"job:{job.id}")
+        if found.indexes is not None:
+            job = arrays.make(session, platform, caller, found, found.indexes, key)
+        else:
+            job = _make(session, platform, caller, found, key)
     platform.wake_worker()
+    return job
+
+
+def _make(session: Session, platform: Platform, caller: Caller, found: Admitted, key: str | None) -> Job:
+    job = submit_stage(
+        session,
+        platform,
+        key=key,
+        person_id=caller.person_id or 0,
+        cohort_id=found.cohort.id if found.cohort else None,
+        kind=JobKind.RUN,
+        name=found.name,
+        spec=found.spec,
+        resources=found.request.resources,
+        wall_limit=float(found.request.wall),
+        label=found.request.label,
+    )
+    job.held_cpus, job.held_gpus = found.held
+    audit.record(session, platform, caller, "job.submit", f"job:{job.id}")
     return job
 
 
@@ -107,6 +125,7 @@ def admit(
         raise Forbidden(Text("平台自身不能提交任务", "the platform itself submits no jobs of its own"))
     argv = _argv(request, with_code)
     _check(request, argv)
+    listed = None if request.array is None else indexes.parse(request.array, platform.settings.queue_array_most)
     request = asks.settled(platform, caller, request)
     machines = nodes.known(platform)
     asks.check_fits(machines, request.resources)
@@ -114,12 +133,13 @@ def admit(
     cohort = _cohort(session, caller, request.cohort)
     _may_label(session, caller, cohort, request.label)
     held = asks.held(machines, request.resources)
+    count = 1 if listed is None else len(listed.values)
     if cohort is not None:
-        budgets.admit(session, platform, cohort, caller.person_id, request.resources, request.wall, held)
+        budgets.admit(session, platform, cohort, caller.person_id, request.resources, request.wall, held, count)
     name = request.name or (request.script or argv[0]).rsplit("/", 1)[-1]
     keys = asks.keys_of(request, cohort.slug if cohort else None, torchrun)
     keys["account"] = asks.account_of(platform, caller)
-    return Admitted(request, cohort, name, {**_spec(platform, caller, request, argv), **keys}, held)
+    return Admitted(request, cohort, name, {**_spec(platform, caller, request, argv), **keys}, held, listed)
 
 
 def _argv(request: JobRequest, with_code: bool) -> list[str]:

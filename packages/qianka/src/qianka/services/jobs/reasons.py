@@ -14,6 +14,9 @@ REASONS: dict[str, Text] = {
     "waiting_memory": Text("等待空闲的内存", "waiting for free memory"),
     "waiting_cards": Text("等待空闲的显卡", "waiting for a free card"),
     "waiting_turn": Text("等前面的大任务先开始", "waiting for a bigger job in front to start"),
+    "waiting_array": Text(
+        "同一数组里同时运行的任务已到上限（%N）", "as many jobs of its array run as may at once (%N)"
+    ),
     "waiting_retry": Text("平台故障，稍后自动重试", "a platform fault; it will be tried again by itself"),
     "no_node": Text("没有在线的机器", "no machine is up"),
     "engine_silent": Text("Slurm 没有应答，恢复后自动提交", "Slurm does not answer; it is submitted once it does"),

@@ -34,6 +34,7 @@ def submit_stage(
     continues: bool = False,
     charged: bool = True,
     max_retries: int | None = None,
+    job_id: str | None = None,
 ) -> Job:
     """Queue a job inside the caller's transaction; the same `key` again gives the same job (None: always a new one).
 
@@ -43,7 +44,7 @@ def submit_stage(
     existing = None if key is None else repo.by_key(session, key)
     if existing is not None:
         return existing
-    job_id = new_id("j")
+    job_id = job_id or new_id("j")
     job = Job(
         id=job_id,
         key=key,

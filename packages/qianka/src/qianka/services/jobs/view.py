@@ -63,12 +63,16 @@ def list_jobs(
     *,
     cohort: str | None = None,
     everybody: bool = False,
+    fold: bool = False,
     states: Sequence[JobState] | None = None,
     kind: str | None = None,
     before: str | None = None,
     limit: int = 50,
 ) -> list[Job]:
-    """The caller's jobs, newest first; with `everybody` those of the cohort (staff) or of all (administrator)."""
+    """The caller's jobs, newest first; with `everybody` those of the cohort (staff) or of all (administrator).
+
+    With `fold` of each array only its newest job.
+    """
     with platform.store.reading() as session:
         cohort_id = None if cohort is None else access.cohort_for(session, caller, cohort).id
         if everybody and cohort_id is not None:
@@ -87,6 +91,7 @@ def list_jobs(
             cohort_id=cohort_id,
             states=None if states is None else [state.value for state in states],
             kind=kind,
+            fold=fold,
             before=before,
             limit=max(1, min(limit, 500)),
         )
@@ -107,7 +112,7 @@ def read_log(
         number = job.run if run is None else run
     if number < 1:
         return LogPiece("", offset, ended, 0)
-    text, following = jobdir.read_log(jobdir.job_dir(platform.folders.jobs, job_id), number, stream, offset)
+    text, following = jobdir.read_log(jobdir.job_dir(platform.folders.jobs, job.id), number, stream, offset)
     return LogPiece(text, following, ended and following == offset, number)
 
 
@@ -125,14 +130,16 @@ def queue_view(platform: Platform, caller: Caller, job_id: str) -> QueueView | N
     now = platform.now()
     held = [occupied(row) for row in running]
     ordered = queue(held, [to_waiting(row) for row in waiting], used if platform.settings.policy_fair_share else None)
-    place = next((i for i, w in enumerate(ordered) if w.job == job_id), None)
+    place = next((i for i, w in enumerate(ordered) if w.job == job.id), None)
     if place is None:
         return None
-    found = estimate(now, nodes.known(platform), held, ordered, job_id, usual)
+    found = estimate(now, nodes.known(platform), held, ordered, job.id, usual)
     if found is not None and job.not_before is not None and job.not_before > now:
         wait = (job.not_before - now).total_seconds()
         found = Estimate(low=max(found.low, wait), high=max(found.high, wait))
     code = (job.reason or {}).get("code")
+    if code == "waiting_array":
+        found = None  # it waits for the others of its array, which the estimate does not know of
     return QueueView(place + 1, place, found, code, _sentence(place, found, reason_text(job.reason)))
 
 
@@ -173,6 +180,8 @@ def to_waiting(row: Any) -> Waiting:
         queued_at=row.queued_at,
         wall_limit=row.wall_limit,
         continues=row.continues,
+        array=row.array_id,
+        array_most=row.array_most,
     )
 
 
@@ -188,6 +197,7 @@ def occupied(row: Any) -> Occupied:
         started_at=row.started_at,
         wall_limit=row.wall_limit,
         cpus=row.cpus,
+        array=row.array_id,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
+from qianka.store.repos import arrays
 from qianka.store.tables import Job, Ledger, Run
 
 LIVE = ("RUNNING", "UNKNOWN")
@@ -74,6 +75,8 @@ def pending(session: Session, limit: int, ids: Sequence[str] | None = None) -> S
             Job.reason,
             Job.kind,
             Job.name,
+            Job.array_id,
+            Job.array_most,
         )
         .where(Job.state == "PENDING")
         .order_by(Job.queued_at)
@@ -96,6 +99,7 @@ def live(session: Session, ids: Sequence[str] | None = None) -> Sequence[Any]:
             Job.cancel_at,
             Job.kind,
             Job.name,
+            Job.array_id,
             Run.node,
             Run.cores,
             Run.cards,
@@ -139,9 +143,13 @@ def visible(
     kind: str | None,
     before: str | None,
     limit: int,
+    fold: bool = False,
 ) -> list[Job]:
-    """Jobs newest first, narrowed by what is not None; `before` is the id to go on behind."""
-    query = select(Job).order_by(Job.id.desc()).limit(limit)
+    """Jobs newest first, narrowed by what is not None; `before` is the id to go on behind.
+
+    With `fold` an array is one line: that of its newest job.
+    """
+    query = select(Job)
     if person_id is not None:
         query = query.where(Job.person_id == person_id)
     if cohort_id is not None:
@@ -150,9 +158,11 @@ def visible(
         query = query.where(Job.state.in_(states))
     if kind is not None:
         query = query.where(Job.kind == kind)
+    if fold:
+        query = arrays.folded(query)
     if before is not None:
         query = query.where(Job.id < before)
-    return list(session.scalars(query))
+    return list(session.scalars(query.order_by(Job.id.desc()).limit(limit)))
 
 
 def ended_before(session: Session, instant: datetime, limit: int) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, exists, or_, select, update
+from sqlalchemy import Select, and_, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from qianka.store.repos.jobs import OPEN
@@ -16,15 +16,43 @@ _OPEN_RUN = and_(Run.job_id == Job.id, Run.number == Job.run, Run.accepted.is_(N
 
 
 def ready(session: Session, now: datetime, limit: int) -> list[Job]:
-    """Jobs that no engine has been given yet and whose time has come, oldest first."""
+    """Jobs that no engine has been given yet and whose time has come, oldest first.
+
+    Of an array only as many as may be with the engine at once.
+    """
     query = (
         select(Job)
         .where(Job.state == "PENDING", ~exists().where(_OPEN_RUN))
         .where(or_(Job.not_before.is_(None), Job.not_before <= now))
-        .order_by(Job.queued_at)
+        .where(or_(Job.array_most.is_(None), Job.id.in_(_next_of_arrays(now))))
+        .order_by(Job.queued_at, Job.id)
         .limit(limit)
     )
     return list(session.scalars(query))
+
+
+def _next_of_arrays(now: datetime) -> Select[tuple[str]]:
+    """Ids of waiting jobs of arrays for which there is a place beside those that the engine has."""
+    waits = (
+        select(
+            Job.id,
+            Job.array_id,
+            Job.array_most,
+            func.row_number().over(partition_by=Job.array_id, order_by=Job.array_index).label("place"),
+        )
+        .where(Job.array_most.is_not(None), Job.state == "PENDING", ~exists().where(_OPEN_RUN))
+        .where(or_(Job.not_before.is_(None), Job.not_before <= now))
+        .subquery()
+    )
+    given = (
+        select(Job.array_id, func.count().label("held"))
+        .join(Run, _OPEN_RUN)
+        .where(Job.array_most.is_not(None), Job.state.in_(OPEN))
+        .group_by(Job.array_id)
+        .subquery()
+    )
+    query = select(waits.c.id).outerjoin(given, given.c.array_id == waits.c.array_id)
+    return query.where(waits.c.place + func.coalesce(given.c.held, 0) <= waits.c.array_most)
 
 
 def next_retry(session: Session, now: datetime) -> datetime | None:

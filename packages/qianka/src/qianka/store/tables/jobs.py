@@ -40,6 +40,11 @@ class Job(Base):
     held_cpus: Mapped[float | None]
     """cores that a run may be charged for, where that is not cpus x nodes (whole nodes)"""
     held_gpus: Mapped[int | None]
+    array_id: Mapped[str | None] = mapped_column(index=True)
+    """the array that it is a job of"""
+    array_index: Mapped[int | None]
+    array_most: Mapped[int | None]
+    """how many jobs of the array run at once; None: any number"""
     wall_limit: Mapped[float]
     continues: Mapped[bool] = mapped_column(default=False)
     charged: Mapped[bool] = mapped_column(default=True)
