@@ -218,11 +218,10 @@ def job_for(session: Session, caller: Caller, job_id: str) -> Job:
     job = arrays.member(session, job_id) if "_" in job_id else session.get(Job, job_id)
     if job is not None and _may_see(session, caller, job.person_id, job.cohort_id):
         return job
-    missing = _nothing("任务", "job", job_id)
     if not arrays.is_array(job_id):
-        raise missing
+        raise _nothing("任务", "job", job_id)
     hint = Text(f"这是一个数组；其中的任务写作 {job_id}_3", f"this is an array; one of its jobs is {job_id}_3")
-    raise NotFound(missing.message, hint, reason="no_job")
+    raise NotFound(Text(f"没有编号为 {job_id} 的任务", f"there is no job {job_id}"), hint, reason="no_job")
 
 
 def array_for(session: Session, caller: Caller, array_id: str) -> list[Job]:
