@@ -370,6 +370,17 @@ def test_an_interrupted_backup_is_none_and_leaves_nothing(scene: Scene, monkeypa
     assert refusal.value.reason == "no_backup"
 
 
+def test_for_the_folder_of_all_backups_the_newest_is_named(scene: Scene) -> None:
+    scene.backup()
+    scene.platform.clock.sleep(60)
+    newest = scene.backup()
+    with pytest.raises(Refused) as refusal:
+        backups.verify(newest.parent)
+    assert refusal.value.hint is not None
+    assert str(newest) in refusal.value.hint.zh
+    assert str(newest) in refusal.value.hint.en
+
+
 def test_an_interrupted_restore_is_no_platform(scene: Scene, target: Target) -> None:
     folder = scene.backup()
     restored = target("sqlite")

@@ -15,7 +15,6 @@ from qianka.errors import BadInput, NotFound, Text
 
 if TYPE_CHECKING:
     from qianka.client.api import Client
-    from qianka.schemas.auth import Membership
 
 
 def new_app(zh: str, en: str, *, group: bool = False) -> typer.Typer:
@@ -89,20 +88,27 @@ def client() -> Client:
 
 
 def one_cohort(speaker: Client, given: str | None) -> str:
-    """The cohort that is meant: the given one, or the only one the caller is in."""
+    """The cohort that is meant: the given one, or the only one the caller is in (an administrator: that there is)."""
     if given is not None:
         return given
-    mine: list[Membership] = [one for one in speaker.me().cohorts if one.state == "active"]
+    me = speaker.me()
+    mine = [one.cohort for one in me.cohorts if one.state == "active"]
+    if not mine and me.is_admin:
+        mine = [one.slug for one in speaker.cohorts()]
     if len(mine) == 1:
-        return mine[0].cohort
+        return mine[0]
+    if not mine and me.is_admin:
+        raise NotFound(
+            Text("还没有课程班", "there is no cohort yet"),
+            Text("建一个：qianka cohort create", "make one: qianka cohort create"),
+        )
     if not mine:
         raise NotFound(
             Text("你还不在任何课程班里", "you are in no cohort yet"),
             Text("请教师把你加进名单，或用 --cohort 指定", "ask the teacher to add you, or name one with --cohort"),
         )
-    names = "、".join(one.cohort for one in mine)
     raise BadInput(
-        Text(f"你在多个课程班里：{names}", f"you are in several cohorts: {names}"),
+        Text(f"有多个课程班：{'、'.join(mine)}", f"there are several cohorts: {', '.join(mine)}"),
         Text("用 --cohort 指定一个", "name one with --cohort"),
         reason="which_cohort",
     )

@@ -138,11 +138,13 @@ def damaged(what: str, why: str) -> Refused:
 
 
 def _no_backup(folder: Path) -> Refused:
+    inside = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
+    newest = Text(f"；这里最新的是 {inside[-1]}", f"; the newest in here is {inside[-1]}") if inside else Text("", "")
     return Refused(
         Text(f"{folder} 不是完整的备份", f"{folder} is no complete backup"),
         Text(
-            "要的是 qianka backup create 写出的那个文件夹；名字带 .partial 的没有做完",
-            "name the folder that qianka backup create wrote; one called .partial was never finished",
+            f"要的是 qianka backup create 写出的那个文件夹；名字带 .partial 的没有做完{newest.zh}",
+            f"name the folder that qianka backup create wrote; one called .partial was never finished{newest.en}",
         ),
         reason="no_backup",
     )
