@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -34,6 +35,9 @@ class Tags(HTMLParser):
         assert scripts == ["/static/qianka.js"]
         for _, attributes in self.found:
             assert not [name for name in attributes if name.startswith("on") or name == "style"]
+
+
+LABS = Path(__file__).resolve().parents[4] / "course" / "labs"
 
 
 def hand_in(client: TestClient, classroom: Any, archive: bytes, name: str = "a.zip") -> dict[str, Any]:
@@ -85,6 +89,18 @@ def test_the_lab_page_hands_out_the_lab_that_its_handout_speaks_of(classroom: An
     alice = in_browser(classroom.alice)
     page = alice.get(f"/lab/{classroom.cohort.slug}/{classroom.lab.slug}")
     assert f'href="{classroom.path}/public.zip"' in page.text
+
+
+def test_a_lab_that_scores_no_metric_has_no_board_to_go_to(
+    platform: Platform, classroom: Any, in_browser: SignIn
+) -> None:
+    teacher = factories.caller_of(classroom.teacher)
+    slug = classroom.cohort.slug
+    labs.publish(platform, teacher, slug, LABS / "lab0-python")
+    alice = in_browser(classroom.alice)
+    pages = [alice.get(path).text for path in ("/", f"/lab/{slug}/lab0-python", f"/lab/{slug}/{classroom.lab.slug}")]
+    boards = [f'href="/board/{slug}/lab0-python"' in page for page in pages]
+    assert (boards, f'href="/board/{slug}/{classroom.lab.slug}"' in pages[2]) == ([False, False, False], True)
 
 
 def test_the_sign_in_page_has_the_address_that_people_type(anonymous: TestClient) -> None:

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 LabArgument = Annotated[str, typer.Argument(help=t("实验", "the lab"))]
 MaybeLab = Annotated[str | None, typer.Argument(help=t("实验；不写为所有实验", "the lab; none: all labs"))]
-ReasonOption = Annotated[str, typer.Option("--reason", help=t("理由（记入审计）", "why; it goes into the audit log"))]
+ReasonOption = Annotated[
+    str,
+    typer.Option(
+        "--reason", help=t("理由（当事人看得到，并记入审计）", "why; whom it concerns sees it, and it is audited")
+    ),
+]
 Apply = Annotated[bool, typer.Option("--apply", help=t("照预览写入", "do what the preview shows"))]
 LoginOption = Annotated[str | None, typer.Option("--login", help=t("某个人", "a person"))]
 
