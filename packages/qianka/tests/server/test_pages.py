@@ -10,8 +10,10 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from qianka.services import labs
 from qianka.services.platform import Platform
 from qianka.store.tables import Attempt, Person
+from qianka.testing import factories
 from starlette.testclient import TestClient
 
 SignIn = Callable[[Person], TestClient]
@@ -51,9 +53,6 @@ def hand_in(client: TestClient, classroom: Any, archive: bytes, name: str = "a.z
 
 def test_start_page_shows_labs_with_local_deadline(platform: Platform, classroom: Any, in_browser: SignIn) -> None:
     from datetime import datetime, timezone
-
-    from qianka.services import labs
-    from qianka.testing import factories
 
     teacher = factories.caller_of(classroom.teacher)
     due = datetime(2027, 1, 1, 15, 59, tzinfo=timezone.utc)
