@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import jsonschema
 import pytest
 import qianka
 from qianka import jobdir
-from qianka.sandbox import find, selftest
+from qianka.sandbox import cgroup_paths, find, selftest
 from qianka.testing.supervised import MIB, ORDINARY, Launched, as_user, ended, job, wait_for, wait_gone
 
 pytestmark = [
@@ -171,6 +172,39 @@ def test_killing_reaches_the_run(launched: Launched) -> None:
     wait_gone(answer["pid"])
     assert ended(directory, 1).result["state"] == "CANCELLED"
     assert launched.ask(do="kill", job="j-kill", run=1) == {"ok": True, "killed": 0}
+
+
+def test_a_supervisor_killed_while_it_begins_leaves_no_sandbox_behind(launched: Launched) -> None:
+    """Bubblewrap's inner process may miss the end of the outer one while it is being born."""
+    for number in range(3):
+        name = f"j-newborn-{os.getpid()}-{number}"  # no group that an earlier, killed test left is meant
+        directory = launched.prepare(grade(launched, name, "import time; time.sleep(1000)"))
+        launched.ask(do="start", job=name, run=1)
+        beat = newborn(directory)
+        for pid in (beat["pid"], beat["child"]):
+            os.kill(pid, signal.SIGKILL)
+        wait_gone(beat["pid"])
+        wait_for(lambda name=name: not groups_of(name))
+
+
+def newborn(directory: Path) -> dict[str, Any]:
+    """The first heartbeat of run 1 that names its sandbox."""
+    found: list[dict[str, Any]] = []
+
+    def look() -> bool:
+        beat = as_user(ORDINARY, lambda: jobdir.read_beat(directory, 1))
+        if beat and beat["child"]:
+            found.append(beat)
+        return bool(found)
+
+    wait_for(look)
+    return found[0]
+
+
+def groups_of(name: str) -> list[str]:
+    """The control groups of a job's runs."""
+    folders = set(cgroup_paths.find().folders.values())
+    return [group for folder in folders for group in os.listdir(folder) if f"{name}-" in group]
 
 
 def test_a_heartbeat_that_names_another_process_does_not_get_it_killed(launched: Launched) -> None:

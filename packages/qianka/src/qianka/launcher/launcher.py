@@ -15,6 +15,7 @@ from qianka.launcher.register import Register
 from qianka.launcher.sources import NotAllowed, Sources
 from qianka.launcher.stage import Stage
 from qianka.launcher.uids import NoneFree, UidPool, lives
+from qianka.sandbox import cgroup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,8 +89,19 @@ class Launcher:
         """A supervisor is gone."""
         known = self.running.pop(pid, None)
         if known is not None:
+            self._end_the_rest(*known[:2])
             self.pool.give_back(*known[2])
             self.register.strike(pid)
+
+    def _end_the_rest(self, job: str, run: int) -> None:
+        """What a killed supervisor has left: a sandbox that was just being made does not end with it by itself."""
+        directory = os.path.join(self.jobs, job)
+        try:
+            place = self._as_service(lambda: os.stat(directory).st_ino)
+        except OSError:
+            return
+        for peer in (False, True):
+            cgroup.end(cgroup.name_of(job, place, run, peer))
 
     def forget_the_gone(self) -> None:
         """Let go of supervisors that ended: adopted ones are not our children, of others we may not have heard yet."""

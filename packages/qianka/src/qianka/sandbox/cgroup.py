@@ -141,14 +141,8 @@ def sweep(root: str = "/") -> int:
 
     Another platform on this machine has groups here too: one that it has only just made is left alone.
     """
-    layout = cgroup_paths.find(root)
-    bases = set(layout.folders.values())
-    if layout.version == 2:
-        from qianka.sandbox.cgroup_v2 import base_of
-
-        bases = {base_of(layout.folders[""])}
     gone = 0
-    for base in bases:
+    for base in _bases(root):
         for name in os.listdir(base):
             if name.startswith(PREFIX):
                 folder = f"{base}/{name}"
@@ -160,6 +154,27 @@ def sweep(root: str = "/") -> int:
                 except OSError:
                     continue
     return gone
+
+
+def name_of(job: str, place: int, run: int, peer: bool = False) -> str:
+    """The name of a run's group. `place`: the inode of its job directory, for two platforms may use one job id."""
+    return f"{PREFIX}{job}-{place:x}-{run}" + ("-peer" if peer else "")
+
+
+def end(name: str, root: str = "/") -> int:
+    """End what a group still holds and remove it; returns how many processes were left, 0 without such a group."""
+    left = [Group({"": f"{base}/{name}"}).remove() for base in _bases(root) if os.path.isdir(f"{base}/{name}")]
+    return max(left, default=0)
+
+
+def _bases(root: str) -> set[str]:
+    """The folders in which groups of runs are made."""
+    layout = cgroup_paths.find(root)
+    if layout.version == 2:
+        from qianka.sandbox.cgroup_v2 import base_of
+
+        return {base_of(layout.folders[""])}
+    return set(layout.folders.values())
 
 
 def make_folder(folder: str) -> None:

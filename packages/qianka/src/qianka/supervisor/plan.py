@@ -52,12 +52,11 @@ def make_group(
     job: dict[str, Any], directory: str, run: int, rights: Rights, peer: bool = False
 ) -> tuple[cgroup.Group | None, str]:
     """The run's control group, or None and the reason. `peer`: that of the other side of a paired run."""
-    # Two platforms on one machine may use one job id: a restored copy of a data directory, or tests.
-    place = os.stat(directory).st_ino
+    name = cgroup.name_of(job["job"], os.stat(directory).st_ino, run, peer)
     try:
         with rights.root:
             return cgroup.make(
-                f"{cgroup.PREFIX}{job['job']}-{place:x}-{run}" + ("-peer" if peer else ""),
+                name,
                 memory=job["resources"]["memory"],
                 processes=job["limits"]["processes"],
                 cpus=job["resources"]["cpus"],
