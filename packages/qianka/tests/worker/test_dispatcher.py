@@ -18,7 +18,8 @@ from qianka.services.platform import Platform
 from qianka.store.repos import jobs as repo
 from qianka.store.tables import Event, Job, Ledger, Run
 from qianka.testing import FakeClock, FakeEngine, Program, caller_of, make_job, make_person, make_platform, one_node
-from qianka.worker.dispatcher import GRACE, SUBMITS, Dispatcher
+from qianka.worker.dispatcher import Dispatcher
+from qianka.worker.engine_watch import GRACE, SUBMITS
 
 
 @pytest.fixture

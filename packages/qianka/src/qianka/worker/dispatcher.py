@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from qianka import logs
 from qianka.domain.jobs import JobKind, JobState
 from qianka.domain.resources import Card, Node, Placement
-from qianka.engines.base import Engine, Handle, Status, Waits
+from qianka.engines.base import Engine, Handle, Status
 from qianka.errors import QiankaError, Unavailable
 from qianka.policy.plan import Plan, plan
 from qianka.policy.usage import Usage
@@ -28,14 +28,8 @@ from qianka.services.jobs.view import load_usage, occupied
 from qianka.services.platform import Platform
 from qianka.store.repos import jobs as repo
 from qianka.store.tables import Event, Job, Ledger, Run
+from qianka.worker.engine_watch import GRACE, SUBMITS, SUBMITTERS, EngineWatch
 from qianka.worker.picture import Live, Picture
-
-GRACE = 5.0
-"""seconds after which a run that has not begun is submitted, or a cancel asked for, once more"""
-SUBMITS = 5
-"""after so many submits a run that never began counts as lost"""
-
-SUBMITTERS = 4
 
 _log = logs.get("worker.dispatcher")
 
@@ -57,7 +51,7 @@ class _Submitted:
     times: int = 1
 
 
-class Dispatcher:
+class Dispatcher(EngineWatch):
     """One step at a time; `guard` is called in every transaction and raises when it must not happen.
 
     `fresh`: seconds for which the store is not asked for the changes of others, unless they `wake`.
@@ -72,18 +66,14 @@ class Dispatcher:
         stage_ended: Callable[[], None] = lambda: None,
         fresh: float = 0.0,
     ) -> None:
-        self.platform = platform
-        self.engine = engine
-        self._guard = guard
+        super().__init__(platform, engine, guard)
         self._stage_ended = stage_ended
         self._picture = Picture(platform, fresh)
         self._usage: Usage | None = None
         self._woken = True
         self._submitted: dict[Handle, _Submitted] = {}
-        self._cancelled: dict[Handle, datetime] = {}
         self._answered_at: datetime | None = None
         self._published: list[Node] | None = None
-        self._retry_at: datetime | None = None
         self._pool = ThreadPoolExecutor(SUBMITTERS, thread_name_prefix="submit")
 
     def close(self) -> None:
@@ -103,20 +93,10 @@ class Dispatcher:
         self._tend(scene)
         return again
 
-    def wait(self, timeout: float) -> None:
-        """Until a run ends, `wake`, a retry is due, or `timeout`."""
-        if self._retry_at is not None:
-            timeout = min(timeout, max(0.05, (self._retry_at - self.platform.now()).total_seconds()))
-        if isinstance(self.engine, Waits):
-            self.engine.wait(timeout)
-        else:
-            self.platform.clock.sleep(timeout)
-
     def wake(self) -> None:
         """Somebody else changed something: look at the store, and end a `wait`."""
         self._woken = True
-        if isinstance(self.engine, Waits):
-            self.engine.wake()
+        super().wake()
 
     def _look(self) -> _Scene:
         woken, self._woken = self._woken, False
@@ -281,25 +261,10 @@ class Dispatcher:
                 specs = {job.id: job.spec for job in repo.by_ids(session, [h.job for h in again]).values()}
             self._submit_all([(specs[h.job], h, _placement(scene.live[h])) for h in again if h.job in specs])
 
-    def _cancel(self, handle: Handle, now: datetime) -> None:
-        asked = self._cancelled.get(handle)
-        if asked is not None and (now - asked).total_seconds() < GRACE:
-            return
-        self._cancelled[handle] = now
-        try:
-            self.engine.cancel(handle)
-        except QiankaError as error:
-            _log.warning("job %s run %d was not cancelled: %s", handle.job, handle.run, error)
-
     def _give_up(self, handles: list[Handle]) -> None:
         if not handles:
             return
-        with self.platform.store.transaction() as session:
-            self._guard(session)
-            found = repo.by_ids(session, [h.job for h in handles])
-            for handle in handles:
-                if handle.job in found:
-                    jobs.settle(session, self.platform, found[handle.job], handle.run, None)
+        self._lose(handles)
         self._forget(handles)
         self._picture.stale()
 

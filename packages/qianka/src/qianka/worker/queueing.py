@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from qianka import logs
 from qianka.domain.jobs import JobKind, JobState
 from qianka.domain.resources import Node
-from qianka.engines.base import Engine, Handle, Status, Waits
+from qianka.engines.base import Engine, Handle, Status
 from qianka.errors import QiankaError, Unavailable
 from qianka.services import jobs, nodes
 from qianka.services.jobs.stages import tell
@@ -26,12 +26,8 @@ from qianka.services.platform import Platform
 from qianka.store.repos import jobs as repo
 from qianka.store.repos import queued
 from qianka.store.tables import Job, Run
+from qianka.worker.engine_watch import GRACE, SUBMITS, SUBMITTERS, EngineWatch
 
-GRACE = 5.0
-"""seconds after which a run that the engine does not know is submitted, or a cancel asked for, once more"""
-SUBMITS = 5
-"""after so many submits that went wrong, other than by silence, a run counts as lost"""
-SUBMITTERS = 4
 AT_ONCE = 200
 """jobs submitted in one step: a burst must not keep the rest from being looked at"""
 
@@ -48,7 +44,7 @@ class _Scene:
     statuses: dict[Handle, Status] = field(default_factory=dict)
 
 
-class QueueDispatcher:
+class QueueDispatcher(EngineWatch):
     """One step at a time; `guard` is called in every transaction and raises when it must not happen."""
 
     def __init__(
@@ -59,17 +55,13 @@ class QueueDispatcher:
         guard: Callable[[Session], None] = lambda _: None,
         stage_ended: Callable[[], None] = lambda: None,
     ) -> None:
-        self.platform = platform
-        self.engine = engine
-        self._guard = guard
+        super().__init__(platform, engine, guard)
         self._stage_ended = stage_ended
         self._asked: dict[Handle, datetime] = {}
         self._wrong: dict[Handle, int] = {}
-        self._cancelled: dict[Handle, datetime] = {}
         self._answered_at: datetime | None = None
         self._is_silent = False
         self._published: list[Node] | None = None
-        self._retry_at: datetime | None = None
         self._pool = ThreadPoolExecutor(SUBMITTERS, thread_name_prefix="submit")
 
     def close(self) -> None:
@@ -97,20 +89,6 @@ class QueueDispatcher:
         self._submit_all(begun)
         self._tend(scene)
         return requeued or len(begun) >= AT_ONCE
-
-    def wait(self, timeout: float) -> None:
-        """Until a run ends, `wake`, a retry is due, or `timeout`."""
-        if self._retry_at is not None:
-            timeout = min(timeout, max(0.05, (self._retry_at - self.platform.now()).total_seconds()))
-        if isinstance(self.engine, Waits):
-            self.engine.wait(timeout)
-        else:
-            self.platform.clock.sleep(timeout)
-
-    def wake(self) -> None:
-        """Somebody else changed something."""
-        if isinstance(self.engine, Waits):
-            self.engine.wake()
 
     def _read(self) -> _Scene:
         now = self.platform.now()
@@ -234,25 +212,10 @@ class QueueDispatcher:
                 specs = {job.id: job.spec for job in repo.by_ids(session, [h.job for h in again]).values()}
             self._submit_all([(specs[h.job], h) for h in again if h.job in specs])
 
-    def _cancel(self, handle: Handle, now: datetime) -> None:
-        asked = self._cancelled.get(handle)
-        if asked is not None and (now - asked).total_seconds() < GRACE:
-            return
-        self._cancelled[handle] = now
-        try:
-            self.engine.cancel(handle)
-        except QiankaError as error:
-            _log.warning("job %s run %d was not cancelled: %s", handle.job, handle.run, error)
-
     def _give_up(self, handles: list[Handle]) -> None:
         if not handles:
             return
-        with self.platform.store.transaction() as session:
-            self._guard(session)
-            found = repo.by_ids(session, [handle.job for handle in handles])
-            for handle in handles:
-                if handle.job in found:
-                    jobs.settle(session, self.platform, found[handle.job], handle.run, None)
+        self._lose(handles)
         self._forget(handles)
 
     def _forget(self, handles: Iterable[Handle]) -> None:
