@@ -309,14 +309,6 @@ def upgrade() -> None:
         batch_op.add_column(sa.Column("exclusive", sa.Boolean(), server_default=sa.false(), nullable=False))
         batch_op.add_column(sa.Column("held_cpus", sa.Double(), nullable=True))
         batch_op.add_column(sa.Column("held_gpus", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True))
-        batch_op.add_column(sa.Column("array_id", sa.String(), nullable=True))
-        batch_op.add_column(
-            sa.Column("array_index", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True)
-        )
-        batch_op.add_column(
-            sa.Column("array_most", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True)
-        )
-        batch_op.create_index(batch_op.f("ix_job_array_id"), ["array_id"], unique=False)
 
     with op.batch_alter_table("lab", schema=None) as batch_op:
         batch_op.add_column(sa.Column("locks_at", sa.DateTime(), nullable=True))
@@ -344,10 +336,6 @@ def downgrade() -> None:
         batch_op.drop_column("locks_at")
 
     with op.batch_alter_table("job", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_job_array_id"))
-        batch_op.drop_column("array_most")
-        batch_op.drop_column("array_index")
-        batch_op.drop_column("array_id")
         batch_op.drop_column("held_gpus")
         batch_op.drop_column("held_cpus")
         batch_op.drop_column("exclusive")
