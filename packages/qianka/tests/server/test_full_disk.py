@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import errno
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from qianka.server import diskfull
 from qianka.services.platform import Platform
 from qianka.store.tables import Person
 from qianka.testing import factories
 from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
 from starlette.testclient import TestClient
 
 
@@ -46,3 +49,12 @@ def test_reading_goes_on_and_writing_says_why_not(
 def test_only_a_disk_is_called_a_disk() -> None:
     assert diskfull.is_disk(OSError(errno.ENOSPC, "No space left on device"))
     assert not diskfull.is_disk(PermissionError(errno.EACCES, "Permission denied"))
+
+
+@pytest.mark.parametrize(
+    ("told", "away"),
+    [("database is locked", True), ("no such column: job.array_id", False), ("no such table: x", False)],
+)
+def test_tables_that_are_not_as_they_should_be_are_no_passing_silence(told: str, away: bool) -> None:
+    error = OperationalError("SELECT 1", {}, sqlite3.OperationalError(told))
+    assert diskfull.is_away(error) is away

@@ -19,6 +19,9 @@ log = logs.get("server")
 _NUMBERS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 _SENTENCES = ("disk is full", "readonly database", "disk I/O error", "No space left on device")
 
+_OURS = ("no such table", "no such column", "table ", "near ")
+"""how SQLite begins to tell of tables or statements that are wrong: a mistake of ours, which waiting does not mend"""
+
 
 def install(app: FastAPI) -> None:
     """Give `app` the handlers; other faults of these kinds go on to the one for the unexpected."""
@@ -36,7 +39,7 @@ def is_disk(error: Exception) -> bool:
 
 def is_away(error: Exception) -> bool:
     """Whether an error says that the database does not answer, or not in time: what was asked was not done."""
-    if not isinstance(error, DBAPIError):
+    if not isinstance(error, DBAPIError) or str(error.orig).startswith(_OURS):
         return False
     return error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
 
