@@ -202,8 +202,12 @@ def test_what_slurm_refuses_ends_with_slurms_words_and_costs_nothing(scene: Scen
 def test_what_does_not_fit_yet_waits_with_slurms_reason_and_can_be_cancelled(scene: Scene) -> None:
     first = scene.own(sleeping(200), nodes=4, exclusive=True)
     scene.until(scene.has("RUNNING", first))
-    second, third = scene.own(sleeping(1), cpus=4.0), scene.own(sleeping(1), cpus=4.0)
-    scene.until(lambda: (scene.job(third).reason or {}).get("code") in ("slurm_resources", "slurm_priority"))
+    waits = ("slurm_resources", "slurm_priority")
+    second = scene.own(sleeping(1), cpus=4.0)
+    # What one step submits has no order among itself.
+    scene.until(lambda: (scene.job(second).reason or {}).get("code") in waits)
+    third = scene.own(sleeping(1), cpus=4.0)
+    scene.until(lambda: (scene.job(third).reason or {}).get("code") in waits)
     # Slurm itself needs a moment to put the two into their order.
     scene.until(lambda: (scene.job(third).reason or {}).get("ahead") == 1)
     view = jobs.queue_view(scene.platform, caller_of(scene.person), third.id)

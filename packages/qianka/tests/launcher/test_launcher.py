@@ -174,6 +174,19 @@ def test_killing_reaches_the_run(launched: Launched) -> None:
     assert launched.ask(do="kill", job="j-kill", run=1) == {"ok": True, "killed": 0}
 
 
+def test_a_run_started_twice_goes_on_when_the_second_supervisor_leaves(launched: Launched) -> None:
+    launched.prepare(grade(launched, "j-twice", "import time; time.sleep(60)"))
+    directory = launched.data / "jobs/j-twice"
+    first = launched.ask(do="start", job="j-twice", run=1)
+    wait_for(lambda: (as_user(ORDINARY, lambda: jobdir.read_beat(directory, 1)) or {}).get("child"))
+    wait_gone(launched.ask(do="start", job="j-twice", run=1)["pid"])
+    launched.ask(do="ping")  # by now it has heard of that end
+    assert groups_of("j-twice")
+    assert launched.ask(do="kill", job="j-twice", run=1)["killed"] == 1
+    wait_gone(first["pid"])
+    assert ended(directory, 1).result["state"] == "CANCELLED"
+
+
 def test_a_supervisor_killed_while_it_begins_leaves_no_sandbox_behind(launched: Launched) -> None:
     """Bubblewrap's inner process may miss the end of the outer one while it is being born."""
     for number in range(3):

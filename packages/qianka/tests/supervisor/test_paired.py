@@ -61,8 +61,10 @@ def test_the_two_talk_and_each_has_its_own_figures(direct: Direct, backend: str)
 def test_a_peer_that_dies_is_the_end_of_the_stream_and_no_failure_of_the_run(direct: Direct, backend: str) -> None:
     ended = run(direct, backend, ASKS, JOINED + "os._exit(7)")
     assert ended.result["state"] == "COMPLETED"
-    assert (ended.result["peer"]["state"], ended.result["peer"]["exit_code"]) == ("FAILED", 7)
-    assert ended.result["peer"]["closed"] is False
+    peer = ended.result["peer"]
+    assert peer["exit_code"] == 7
+    # Ours ends at once, too: which end is noticed first is open, and the peer is judged by that.
+    assert peer["state"] == ("COMPLETED" if peer["closed"] else "FAILED")
 
 
 def test_a_peer_goes_when_ours_has_ended(direct: Direct, backend: str) -> None:
