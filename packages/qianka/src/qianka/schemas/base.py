@@ -12,7 +12,8 @@ Item = TypeVar("Item")
 class Answer(BaseModel):
     """Base of everything the server sends; an older client ignores what it does not know."""
 
-    model_config = ConfigDict(from_attributes=True, extra="ignore")
+    # In an answer nothing is left out, and the web's typed client is to know it.
+    model_config = ConfigDict(from_attributes=True, extra="ignore", json_schema_serialization_defaults_required=True)
 
 
 class Request(BaseModel):
