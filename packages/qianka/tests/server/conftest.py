@@ -49,13 +49,13 @@ def with_token(app: FastAPI, anonymous: TestClient, platform: Platform) -> SignI
 
 @pytest.fixture
 def in_browser(app: FastAPI, anonymous: TestClient, platform: Platform) -> SignIn:
-    """Signs a person in with the form of the start page."""
+    """Signs a person in as a browser does."""
 
     def sign_in(person: Person) -> TestClient:
         people.set_password(platform, Caller.system(), person.login, "correct horse 9")
         client = TestClient(app, base_url=ADDRESS, raise_server_exceptions=False, follow_redirects=False)
-        answer = client.post("/login", data={"login": person.login, "password": "correct horse 9"})
-        assert answer.status_code == 303
+        answer = client.post("/api/auth/login", json={"login": person.login, "password": "correct horse 9"})
+        assert answer.status_code == 200
         return client
 
     return sign_in

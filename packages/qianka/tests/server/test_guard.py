@@ -10,7 +10,7 @@ from qianka.services.platform import Platform
 from qianka.settings import Settings
 from starlette.testclient import TestClient
 
-PAGES = ["/", "/api/version", "/api/me", "/nothing", "/static/qianka.css"]
+PAGES = ["/", "/api/version", "/api/me", "/api/nothing", "/lab/somewhere", "/static/app/nothing.js"]
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -22,14 +22,6 @@ def test_every_answer_is_hardened(anonymous: TestClient, path: str) -> None:
     assert "unsafe-inline" not in policy
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "same-origin"
-
-
-def test_pages_hold_no_inline_script_or_style(anonymous: TestClient) -> None:
-    text = anonymous.get("/").text
-    assert "<style" not in text
-    assert " style=" not in text
-    assert " on" + "click=" not in text
-    assert text.count("<script") == text.count('<script src="/static/')
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:8750", "127.0.0.1:1", "[::1]:80", "192.0.2.7"])

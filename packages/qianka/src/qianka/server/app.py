@@ -8,16 +8,14 @@ from pathlib import Path
 
 import anyio
 from fastapi import APIRouter, Depends, FastAPI
-from starlette.staticfiles import StaticFiles
 
 from qianka import logs
 from qianka.schemas.base import Problem
-from qianka.server import diskfull, errors, pages, routes, uploads
+from qianka.server import diskfull, errors, routes, uploads, website
 from qianka.server.auth import signed_in
 from qianka.server.events import Tail
 from qianka.server.guard import Guard
 from qianka.server.health import Doctor
-from qianka.server.rendering import Pages
 from qianka.server.version import VERSION
 from qianka.server.wake import Wake
 from qianka.services.platform import Folders, Platform
@@ -26,7 +24,6 @@ from qianka.store.opening import open_store
 
 log = logs.get("server")
 
-STATIC = Path(__file__).with_name("static")
 INTAKE_AT_ONCE = 3
 """archives unpacked at the same time: memory stays flat however many hand in"""
 
@@ -79,7 +76,7 @@ def create_app(settings: Settings, platform: Platform | None = None) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.settings = settings
-    app.state.pages = Pages()
+    app.state.website = website.Website()
     app.add_middleware(Guard, settings=settings, refuse=lambda scope, error: errors.refuse(scope, error))
     errors.install(app)
     diskfull.install(app)
@@ -89,8 +86,8 @@ def create_app(settings: Settings, platform: Platform | None = None) -> FastAPI:
     for router in routes.PRIVATE:
         api.include_router(router, dependencies=[Depends(signed_in)])
     app.include_router(api)
-    app.include_router(pages.router)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount(website.PLACE, website.BuiltFiles(directory=website.BUILT, check_dir=False), name="static")
+    app.router.default = website.show
     return app
 
 

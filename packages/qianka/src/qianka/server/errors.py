@@ -27,6 +27,7 @@ from qianka.schemas.base import Problem
 from qianka.server import invalid
 from qianka.server.guard import harden
 from qianka.server.language import language_of
+from qianka.server.website import refusal_page
 
 log = logs.get("server")
 
@@ -56,8 +57,7 @@ def answer(request: Request, error: QiankaError, status: int | None = None) -> R
     status = status or error.http_status
     if request.url.path.startswith("/api/"):
         return JSONResponse(_plain(told.model_dump()), status, headers)
-    page = request.app.state.pages.refusal(request, told, status)
-    return HTMLResponse(page, status, headers)
+    return HTMLResponse(refusal_page(told, language), status, headers)
 
 
 def refuse(scope: Scope, error: QiankaError) -> Response:
@@ -108,7 +108,7 @@ async def _unexpected(request: Request, error: Exception) -> Response:
         fault=fault,
     )
     response = answer(request, refusal)
-    harden(response.headers, request.url.path)  # this answer is made outside of the guard
+    harden(response.headers)  # this answer is made outside of the guard
     return response
 
 

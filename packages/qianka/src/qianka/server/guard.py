@@ -22,7 +22,7 @@ SMALL_BODY = 4 << 20
 # These stream to disk and count for themselves (uploads.py).
 _UPLOADS = re.compile(
     r"/api/uploads|/api/cohorts/[^/]+/labs(/[^/]+/submissions)?|"
-    r"/api/cohorts/[^/]+/boards(/[^/]+/entries)?|/lab/[^/]+/[^/]+/handin"
+    r"/api/cohorts/[^/]+/boards(/[^/]+/entries)?"
 )
 
 HEADERS = {
@@ -36,11 +36,11 @@ HEADERS = {
 }
 
 
-def harden(headers: MutableHeaders, path: str) -> None:
+def harden(headers: MutableHeaders) -> None:
     """Add what a browser needs to know to keep our pages to ourselves."""
     for name, value in HEADERS.items():
         headers.setdefault(name, value)
-    headers.setdefault("cache-control", "public, max-age=3600" if path.startswith("/static/") else "no-store")
+    headers.setdefault("cache-control", "no-store")
 
 
 class Guard:
@@ -59,7 +59,7 @@ class Guard:
 
         async def send_hardened(message: Message) -> None:
             if message["type"] == "http.response.start":
-                harden(MutableHeaders(scope=message), path)
+                harden(MutableHeaders(scope=message))
             await send(message)
 
         refusal = self.refusal(scope)

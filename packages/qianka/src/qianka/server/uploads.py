@@ -9,16 +9,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from urllib.parse import unquote
 
 import anyio
 from fastapi import Request
-from starlette.datastructures import UploadFile
 from starlette.requests import ClientDisconnect
 
 from qianka.errors import BadInput, Text
-from qianka.server import guard
 from qianka.server.guard import body_too_large
 from qianka.services.platform import Platform
 
@@ -41,10 +39,6 @@ OPENAPI: dict[str, Any] = {
     ],
 }
 """how the documentation of the API tells of a streamed upload"""
-
-
-FORM_ROOM = 1 << 16
-"""bytes of a form beside its file"""
 
 
 @dataclass(frozen=True)
@@ -96,43 +90,6 @@ async def _store(request: Request, path: Path, cap: int) -> tuple[int, str]:
                 reason="broken_off",
             ) from error
         await anyio.to_thread.run_sync(os.fsync, file.fileno())
-    if size == 0:
-        raise BadInput(Text("上传的文件是空的", "the upload is empty"), reason="empty_upload")
-    return size, digest.hexdigest()
-
-
-@asynccontextmanager
-async def received_form(request: Request, platform: Platform) -> AsyncIterator[tuple[dict[str, str], Received | None]]:
-    """The fields of a form and its one file, kept as `received` keeps a raw body; None when no file was chosen."""
-    cap = platform.settings.server_upload_mb * 1_000_000
-    capped = Request(request.scope, guard.capped(request.receive, cap + FORM_ROOM))
-    path = platform.folders.incoming / f"u-{secrets.token_hex(12)}"
-    try:
-        async with capped.form(max_files=1, max_fields=20) as form:
-            fields = {name: value for name, value in form.items() if isinstance(value, str)}
-            file = next((value for value in form.values() if isinstance(value, UploadFile)), None)
-            if file is None or not file.filename:
-                yield fields, None
-                return
-            name = plain_filename(file.filename)
-            size, sha256 = await anyio.to_thread.run_sync(_copy, file.file, path, cap)
-        yield fields, Received(path, size, sha256, name)
-    finally:
-        path.unlink(missing_ok=True)
-
-
-def _copy(source: BinaryIO, path: Path, cap: int) -> tuple[int, str]:
-    digest, size = hashlib.sha256(), 0
-    with open(path, "xb") as file:
-        os.fchmod(file.fileno(), 0o600)
-        while chunk := source.read(1 << 18):
-            size += len(chunk)
-            if size > cap:
-                raise body_too_large(cap)
-            digest.update(chunk)
-            file.write(chunk)
-        file.flush()
-        os.fsync(file.fileno())
     if size == 0:
         raise BadInput(Text("上传的文件是空的", "the upload is empty"), reason="empty_upload")
     return size, digest.hexdigest()
