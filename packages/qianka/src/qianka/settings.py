@@ -200,12 +200,10 @@ def load(
     for key, value in (overrides or {}).items():
         if value is not None:
             _take(values, sources, key, value, "command line")
-    if not values.get("data_dir"):
-        values["data_dir"] = str(default_data_dir(environment))
-    if not values.get("config_dir"):
-        values["config_dir"] = str(default_config_dir(environment))
-    if not values.get("runtime_dir"):
-        values["runtime_dir"] = str(Path(values["data_dir"]) / "runtime")
+    for key, usual in _usual_places(environment, values.get("data_dir")).items():
+        if not values.get(KEYS[key]):
+            values[KEYS[key]] = str(usual)
+            sources[key] = "default"  # also where it was given empty
     return Loaded(Settings(**values), sources)
 
 
@@ -223,6 +221,11 @@ def default_config_dir(environment: Mapping[str, str] | None = None) -> Path:
     environment = os.environ if environment is None else environment
     home = environment.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
     return Path(home) / "qianka"
+
+
+def _usual_places(environment: Mapping[str, str], data_dir: str | None) -> dict[str, Path]:
+    data = Path(data_dir) if data_dir else default_data_dir(environment)
+    return {"data.dir": data, "config.dir": default_config_dir(environment), "runtime.dir": data / "runtime"}
 
 
 def spoken_language(environment: Mapping[str, str] | None = None) -> Language:
