@@ -41,6 +41,7 @@ function Framed({ me }: { me: Me }) {
   const at = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the drawer
   useEffect(() => setOpen(false), [at.pathname]);
+  useEffect(() => live.begin(me.cursor), [me.cursor]);
   useEffect(() => {
     session.onSignedOut = () => {
       live.reset();

@@ -38,6 +38,11 @@ export class LiveStream {
     private readonly ask: (address: string) => Promise<LiveEvent[]> = askRecent,
   ) {}
 
+  /** What a page was told by other ways it was told at event `after`: the stream goes on from there. */
+  begin(after: number): void {
+    this.last ??= after;
+  }
+
   /** Hear of `topics`; returns the way to stop. */
   listen(topics: readonly string[], listener: Listener): () => void {
     for (const topic of topics) {

@@ -153,14 +153,14 @@ def test_strangers_know_of_no_board(
 def test_live_events_of_a_board_are_for_its_class(
     classroom: Any, speaking: Callable[[Person], Speaker], tmp_path: Path, platform: Platform
 ) -> None:
-    from qianka.server.routes.events import check_topics
+    from qianka.server.topics import Topics
     from qianka.testing import caller_of, make_person
 
     made = speaking(classroom.teacher).boards.create(classroom.cohort.slug, packed(tmp_path), "guess")
-    check_topics(platform, caller_of(classroom.alice), [f"board:{made.id}"])
+    Topics(caller_of(classroom.alice), f"board:{made.id}").check(platform)
     for who, topic in ((make_person(platform), f"board:{made.id}"), (classroom.alice, "board:b-none")):
         with pytest.raises(NotFound):
-            check_topics(platform, caller_of(who), [topic])
+            Topics(caller_of(who), topic).check(platform)
 
 
 def test_groups_form_and_enter_as_one(classroom: Any, speaking: Callable[[Person], Speaker], tmp_path: Path) -> None:
@@ -181,22 +181,3 @@ def test_groups_form_and_enter_as_one(classroom: Any, speaking: Callable[[Person
         bob.groups.leave(red.id)
     moved = teacher.groups.import_csv(cohort, b"group,login\nblue,bob\n", "guess")
     assert {one.name: len(one.members) for one in moved} == {"blue": 1, "red": 1}
-
-
-def test_the_page_says_which_ranking_it_shows(
-    classroom: Any, speaking: Callable[[Person], Speaker], in_browser: SignIn, tmp_path: Path
-) -> None:
-    cohort = classroom.cohort.slug
-    teacher = speaking(classroom.teacher)
-    teacher.boards.create(cohort, packed(tmp_path, due="2099-01-01"), "guess")
-    speaking(classroom.alice).boards.enter(cohort, "guess", file(tmp_path, 3), "key-for-the-page")
-    client = in_browser(classroom.alice)
-    page = client.get(f"/board/{cohort}/guess?lang=zh")
-    assert page.status_code == 200
-    assert "公开排名；最终排名" in page.text
-    assert "2099-01-01 23:59 (UTC+08:00)" in page.text
-    teacher.boards.change(cohort, "guess", due_at="2020-01-01T00:00:00+08:00")
-    assert "Final ranking" in client.get(f"/board/{cohort}/guess?lang=en").text
-    assert client.get(f"/board/{cohort}/none").status_code == 404
-    board = teacher.boards.of_cohort(cohort)[0]
-    assert f"board:{board.id}" in page.text

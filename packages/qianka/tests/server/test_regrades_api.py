@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from qianka.errors import NotFound
-from qianka.server.routes.events import check_topics
+from qianka.server.topics import Topics
 from qianka.services.attempts.outcome import update_grade
 from qianka.services.platform import Platform
 from qianka.store.tables import Attempt
@@ -78,7 +78,7 @@ def test_students_learn_of_a_regrade_when_it_is_applied(
     for path in (f"/api/regrades/{regrade}/apply", f"/api/regrades/{regrade}/drop"):
         assert alice.post(path, json={"digest": "0123456789abcdef"}).status_code == 404
     with pytest.raises(NotFound):
-        check_topics(platform, caller_of(classroom.alice), [f"attempt:{rehearsed}"])
+        Topics(caller_of(classroom.alice), f"attempt:{rehearsed}").check(platform)
 
     shown = teacher.get(f"/api/regrades/{regrade}").json()
     assert [(line["login"], line["before"], line["after"]) for line in shown["lines"]] == [("alice", 80, 70)]

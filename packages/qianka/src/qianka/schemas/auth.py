@@ -53,8 +53,12 @@ class Me(Answer):
     language: str | None = None
     is_admin: bool = False
     cohorts: list[Membership] = Field(default_factory=list)
+    show_name: bool = False
+    """on boards, instead of the alias"""
     csrf: str | None = None
     """to be sent as X-CSRF-Token with every change; only for a browser session"""
+    cursor: int = 0
+    """the newest event before this answer: where a page's live stream begins"""
 
 
 class Profile(Request):

@@ -11,7 +11,7 @@ from qianka.schemas.base import Answer
 
 
 class Event(Answer):
-    """A change on a topic (`attempt:ID`, `job:ID`, `board:LAB`); `id` is where to resume."""
+    """A change on a topic, named as it was asked for; `id` is where to resume."""
 
     id: int
     at: datetime

@@ -16,6 +16,7 @@ from qianka import logs
 from qianka.schemas.events import Event
 from qianka.services import events
 from qianka.services.platform import Platform
+from qianka.store import tables
 
 log = logs.get("server.events")
 
@@ -24,7 +25,6 @@ HEARTBEAT = 15.0
 BATCH = 200
 WAITING = 1000
 """events a slow listener may be behind before it is cut off; it resumes from its last id"""
-TOPICS = 50
 
 
 @dataclass(eq=False)
@@ -121,22 +121,22 @@ class Tail:
             self._woken.clear()
 
     async def _poll(self, cursor: int) -> int:
-        topics: frozenset[str] = frozenset().union(*(listener.topics for listener in self.listeners))
         for listener in self.listeners:
             listener.joined.set()
-        if topics:
-            for event in await self._read(sorted(topics), cursor):
-                cursor = event.id
-                self._hand_out(event)
+        # All topics, since with hundreds of listeners nearly every event is somebody's.
+        for row in await self._read_all(cursor):
+            cursor = row.id
+            concerned = [listener for listener in self.listeners if row.topic in listener.topics]
+            if concerned:
+                self._hand_out(Event.model_validate(row), concerned)
         return cursor
 
-    def _hand_out(self, event: Event) -> None:
-        for listener in list(self.listeners):
-            if event.topic in listener.topics:
-                if listener.queue.full():
-                    self._end(listener)
-                else:
-                    listener.queue.put_nowait(event)
+    def _hand_out(self, event: Event, concerned: list[Listener]) -> None:
+        for listener in concerned:
+            if listener.queue.full():
+                self._end(listener)
+            else:
+                listener.queue.put_nowait(event)
 
     def _end(self, listener: Listener) -> None:
         self.listeners.discard(listener)
@@ -150,6 +150,9 @@ class Tail:
             return [Event.model_validate(row) for row in events.read(self.platform, topics, after, BATCH)]
 
         return await anyio.to_thread.run_sync(read, limiter=self._threads)
+
+    async def _read_all(self, after: int) -> list[tables.Event]:
+        return await anyio.to_thread.run_sync(events.read_all, self.platform, after, BATCH, limiter=self._threads)
 
     async def _newest(self) -> int:
         return await anyio.to_thread.run_sync(events.newest, self.platform, limiter=self._threads)

@@ -11,13 +11,14 @@ from qianka.schemas.boards import Budget
 from qianka.schemas.cohorts import Cohort
 from qianka.schemas.jobs import ArrayJob, Job, JobArray, JobRun
 from qianka.schemas.submissions import QueueView
-from qianka.services import budgets, jobs, people, submissions
+from qianka.services import budgets, events, jobs, people, submissions
 from qianka.services.platform import Caller, Platform
 from qianka.store import tables
 
 
 def me_of(platform: Platform, caller: Caller, csrf: str | None) -> Me:
     """Who the caller is."""
+    cursor = events.newest(platform)
     person, mine = people.memberships(platform, caller)
     return Me(
         login=person.login,
@@ -28,7 +29,9 @@ def me_of(platform: Platform, caller: Caller, csrf: str | None) -> Me:
         cohorts=[
             Membership(cohort=cohort.slug, title=cohort.title, role=row.role, state=row.state) for cohort, row in mine
         ],
+        show_name=person.show_name,
         csrf=csrf,
+        cursor=cursor,
     )
 
 

@@ -8,14 +8,24 @@ import anyio
 from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import StreamingResponse
 
-from qianka.errors import BadInput, NotFound, QiankaError, Text
+from qianka.errors import QiankaError
+from qianka.schemas.events import Event
 from qianka.server import auth, events
 from qianka.server.deps import CallerDep, PlatformDep
-from qianka.server.events import TOPICS, Tail
-from qianka.services import access
-from qianka.services.platform import Caller, Platform
+from qianka.server.events import Tail
+from qianka.server.topics import Topics
+from qianka.services import events as told
 
 router = APIRouter(tags=["events"])
+
+Wanted = Annotated[
+    str,
+    Query(
+        alias="topics",
+        max_length=4000,
+        description="me, cohort:SLUG, staff:SLUG, attempt:ID, job:ID, board:LAB, board:BOARD; by commas",
+    ),
+]
 
 
 @router.get("/events", response_class=StreamingResponse)
@@ -23,47 +33,42 @@ async def stream_events(
     request: Request,
     caller: CallerDep,
     platform: PlatformDep,
-    topics: Annotated[str, Query(max_length=4000, description="attempt:ID, job:ID, board:LAB; by commas")],
+    wanted: Wanted,
     after: Annotated[int | None, Query(ge=0, description="id of the last event seen; 0: all that are kept")] = None,
     last_event_id: Annotated[str | None, Header(description="what a browser sends when it comes back")] = None,
 ) -> StreamingResponse:
     """Server-sent events on `topics`; a comment as heartbeat each 15 s.
 
-    Without `after` the gradings and jobs are told from their beginning, boards from now on.
+    Without `after` gradings and jobs alone are told from their beginning, everything else from now on.
     """
-    wanted = sorted({topic.strip() for topic in topics.split(",") if topic.strip()})
-    if not 1 <= len(wanted) <= TOPICS:
-        raise BadInput(Text(f"要 1 到 {TOPICS} 个主题", f"1 to {TOPICS} topics"), reason="topics")
-    await anyio.to_thread.run_sync(check_topics, platform, caller, wanted)
+    topics = Topics(caller, wanted)
+    await anyio.to_thread.run_sync(topics.check, platform)
     if last_event_id is not None and last_event_id.isdecimal():
         after = int(last_event_id)
-    if after is None and not any(topic.startswith("board:") for topic in wanted):
+    if after is None and topics.of_one_run:
         after = 0
 
     def still_allowed() -> bool:
         try:
             auth.recognise(request)
-            check_topics(platform, caller, wanted)
+            topics.check(platform)
         except QiankaError:
             return False
         return True
 
     tail: Tail = request.app.state.tail
-    return events.response(tail.stream(wanted, after, still_allowed))
+    return events.response(topics.renamed(tail.stream(topics.stored, after, still_allowed)))
 
 
-def check_topics(platform: Platform, caller: Caller, topics: list[str]) -> None:
-    """Raises NotFound for a topic that is none or that the caller may not know of."""
-    with platform.store.reading() as session:
-        for topic in topics:
-            kind, _, name = topic.partition(":")
-            if kind == "attempt":
-                access.attempt_for(session, caller, name)
-            elif kind == "job":
-                access.job_for(session, caller, name)
-            elif kind == "board" and name.isdecimal():
-                access.board_for(session, caller, int(name))
-            elif kind == "board" and name.startswith("b-"):
-                access.prediction_board_for(session, caller, name)
-            else:
-                raise NotFound(Text(f"没有主题 {topic}", f"there is no topic {topic}"), reason="topics")
+@router.get("/events/recent")
+def recent_events(
+    caller: CallerDep,
+    platform: PlatformDep,
+    wanted: Wanted,
+    after: Annotated[int, Query(ge=0, description="id of the last event seen")],
+) -> list[Event]:
+    """The events on `topics` since then, at most 200: for where a proxy keeps the stream back."""
+    topics = Topics(caller, wanted)
+    topics.check(platform)
+    rows = told.read(platform, topics.stored, after, events.BATCH)
+    return [topics.as_asked(Event.model_validate(row)) for row in rows]

@@ -154,8 +154,7 @@ def _move(session: Session, platform: Platform, case: Case, attempt: Attempt) ->
     if attempt.stage == stage and attempt.state == case.attempt.state:
         return
     attempt.stage = stage
-    facts = {"attempt": attempt.id, "submission": attempt.submission_id, "state": attempt.state, "stage": stage}
-    events.emit(session, platform, f"attempt:{attempt.id}", "stage", **facts)
+    events.emit_of_attempt(session, platform, attempt, "stage", stage=stage)
 
 
 def _stage_of(platform: Platform, case: Case) -> str:

@@ -115,7 +115,7 @@ def _retry(platform: Platform, case: Case, judgement: Judgement) -> bool:
         attempt.retries += 1
         attempt.next_try_at = platform.now() + timedelta(seconds=wait)
         attempt.staff_notes = {"fault": judgement.fault, "retries": attempt.retries}
-        _tell(session, platform, attempt, "retrying", seconds=wait, retries=attempt.retries)
+        events.emit_of_attempt(session, platform, attempt, "retrying", seconds=wait, retries=attempt.retries)
         _audit(session, platform, attempt, "attempt.retry", fault=judgement.fault)
     return True
 
@@ -133,7 +133,7 @@ def _close(
         if submission is not None:
             submission.charged = False
     session.flush()
-    _tell(
+    events.emit_of_attempt(
         session,
         platform,
         attempt,
@@ -178,11 +178,6 @@ def _live(session: Session, case: Case) -> Attempt | None:
     if attempt is None or attempt.state not in repo.LIVE or attempt.retries != case.attempt.retries:
         return None
     return attempt
-
-
-def _tell(session: Session, platform: Platform, attempt: Attempt, kind: str, **payload: Any) -> None:
-    facts = {"attempt": attempt.id, "submission": attempt.submission_id, "state": attempt.state, **payload}
-    events.emit(session, platform, f"attempt:{attempt.id}", kind, **facts)
 
 
 def _audit(session: Session, platform: Platform, attempt: Attempt, action: str, **details: Any) -> None:

@@ -73,7 +73,7 @@ def rerun(platform: Platform, caller: Caller, submission_id: str) -> Attempt:
         )
         session.add(attempt)
         session.flush()
-        events.emit(session, platform, f"attempt:{attempt.id}", "queued", attempt=attempt.id, submission=submission.id)
+        events.emit_of_attempt(session, platform, attempt, "queued")
         audit.record(session, platform, caller, "attempt.rerun", f"submission:{submission.id}", attempt=attempt.id)
     platform.wake_worker()
     return attempt

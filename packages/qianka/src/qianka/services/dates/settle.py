@@ -82,7 +82,9 @@ def write(session: Session, platform: Platform, book: Book, changed: Iterable[Mo
             )
         )
         # Without figures: all members of a group listen to one attempt, and each has a grade of their own.
-        events.emit(session, platform, f"attempt:{after['attempt']}", "grade", attempt=after["attempt"], why=cause.why)
+        told = {"attempt": after["attempt"], "why": cause.why}
+        events.emit(session, platform, f"attempt:{after['attempt']}", "grade", **told)
+        events.emit_for_person(session, platform, move.person_id, "grade", **told)
     _mark_late(session, book)
 
 

@@ -136,5 +136,7 @@ def tell(session: Session, platform: Platform, job: Job, kind: str, **payload: A
     """Emit a change of `job` on its own topic and on that of the attempt it serves."""
     facts = {"job": job.id, "name": job.name, "state": job.state, "run": job.run, **payload}
     events.emit(session, platform, f"job:{job.id}", kind, **facts)
+    if job.attempt_id is None:
+        events.emit_for_person(session, platform, job.person_id, "job", job=job.id, state=job.state)
     if job.attempt_id is not None:
         events.emit(session, platform, f"attempt:{job.attempt_id}", f"job_{kind}", **facts)

@@ -77,10 +77,9 @@ def _count(session: Session, platform: Platform, lab: Lab, graded: list[Attempt]
         attempt.counts = True
         attempt.number = max(0, numbers[attempt.submission_id][1]) + 1
         words = VERDICTS[Verdict(str(attempt.verdict))]
-        facts = {"attempt": attempt.id, "submission": attempt.submission_id, "state": attempt.state, "why": "regrade"}
         told = {"verdict": attempt.verdict, "zh": words.zh, "en": words.en, "points": attempt.points}
-        topic = f"attempt:{attempt.id}"
-        events.emit(session, platform, topic, "verdict", **facts, **told, max_points=attempt.max_points)
+        told |= {"max_points": attempt.max_points, "why": "regrade"}
+        events.emit_of_attempt(session, platform, attempt, "verdict", **told)
     session.flush()
 
 

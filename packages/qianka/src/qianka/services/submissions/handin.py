@@ -268,12 +268,12 @@ def _write_accepted(
     )
     session.add_all([receipt, attempt])
     session.flush()
-    _tell(session, platform, attempt, "queued")
+    events.emit_of_attempt(session, platform, attempt, "queued")
     if attempt.state == "done":
         members = [] if place.group_id is None else group_repo.member_ids(session, place.group_id)
         cause, whose = dates.Cause(why="graded", caller=Caller.system()), [place.person.id, *members]
         dates.settle_people(session, platform, place.cohort, whose, cause, place.lab)
-        _tell(session, platform, attempt, "verdict", verdict=attempt.verdict, points=attempt.points)
+        events.emit_of_attempt(session, platform, attempt, "verdict", verdict=attempt.verdict, points=attempt.points)
     audit.record(session, platform, caller, "submission.accept", submission.id, lab=place.lab.slug, receipt=receipt.id)
     session.flush()
     return HandedIn(submission, receipt, attempt)
@@ -295,12 +295,8 @@ def _supersede(session: Session, platform: Platform, place: Place, newer: Submis
         older = session.get(Submission, attempt.submission_id)
         if older is not None and older.id != newer.same_as:  # the same files once more are free, not free twice
             older.charged = False
-        _tell(session, platform, attempt, "verdict", verdict=attempt.verdict, zh=words.zh, en=words.en, newer=newer.id)
-
-
-def _tell(session: Session, platform: Platform, attempt: Attempt, kind: str, **payload: Any) -> None:
-    facts = {"attempt": attempt.id, "submission": attempt.submission_id, "state": attempt.state, **payload}
-    events.emit(session, platform, f"attempt:{attempt.id}", kind, **facts)
+        told = {"verdict": attempt.verdict, "zh": words.zh, "en": words.en, "newer": newer.id}
+        events.emit_of_attempt(session, platform, attempt, "verdict", **told)
 
 
 def _receipt(place: Place, submission: Submission, key: receipts.Key) -> Receipt:

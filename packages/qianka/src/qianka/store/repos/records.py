@@ -17,6 +17,11 @@ def events_after(session: Session, topics: Sequence[str], after: int, limit: int
     return list(session.scalars(query))
 
 
+def all_events_after(session: Session, after: int, limit: int) -> list[Event]:
+    """Events with an id above `after`, oldest first."""
+    return list(session.scalars(select(Event).where(Event.id > after).order_by(Event.id).limit(limit)))
+
+
 def newest_event(session: Session) -> int:
     """The id of the newest event; 0 when there is none."""
     return session.scalar(select(func.max(Event.id))) or 0

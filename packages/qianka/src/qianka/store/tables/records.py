@@ -20,7 +20,7 @@ class Event(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     at: Mapped[datetime]
     topic: Mapped[str]
-    """attempt:ID, job:ID or board:LAB"""
+    """attempt:ID, job:ID, board:LAB, board:BOARD, person:ID, cohort:SLUG or staff:SLUG"""
     kind: Mapped[str]
     payload: Mapped[dict[str, Any]]
 
