@@ -1,3 +1,4 @@
+import { compress } from "./compress";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
@@ -5,7 +6,7 @@ import { defineConfig } from "vitest/config";
 const OUT = "../packages/qianka/src/qianka/server/static/app";
 
 export default defineConfig(({ command }) => ({
-  plugins: [react()],
+  plugins: [react(), compress()],
   resolve: { alias: { "@": new URL("./src", import.meta.url).pathname } },
   base: command === "build" ? "/static/app/" : "/",
   html: { cspNonce: "__NONCE__" },

@@ -2,7 +2,6 @@ import { createBrowserRouter } from "react-router";
 import { Crash } from "./Crash";
 import { Missing } from "./Missing";
 import type { Area } from "./page";
-import { Shell } from "./Shell";
 
 const areas = Object.values(import.meta.glob<Area>("../pages/*/routes.tsx", { eager: true, import: "default" }));
 
@@ -13,7 +12,7 @@ export const router = createBrowserRouter([
     children: [
       ...areas.flatMap((area) => area.outside ?? []),
       {
-        element: <Shell />,
+        lazy: async () => ({ Component: (await import("./Shell")).Shell }),
         children: [
           {
             errorElement: <Crash />,

@@ -53,6 +53,12 @@ def sign_in(
         with platform.store.reading() as session:
             person = people.person_by_login(session, name)
         right = verify_password(person.password_hash if person is not None else None, password)
+        if person is not None and not right and _code_fits(platform, person, password):
+            raise NotSignedIn(
+                Text("这是激活码，不是密码", "this is an activation code, not a password"),
+                Text("先用它设置自己的密码", "choose a password of your own with it first"),
+                reason="activate_first",
+            )
         if not right or person is None:
             _failed(platform, name, address)
             raise _wrong()

@@ -1,5 +1,6 @@
 """All tables; importing this module registers them with `Base.metadata`."""
 
+from qianka.store.tables.adjustments import Adjustment as Adjustment
 from qianka.store.tables.base import Base as Base
 from qianka.store.tables.boards import Board as Board
 from qianka.store.tables.boards import Entry as Entry
@@ -9,6 +10,9 @@ from qianka.store.tables.extensions import Extension as Extension
 from qianka.store.tables.groups import Group as Group
 from qianka.store.tables.groups import Grouping as Grouping
 from qianka.store.tables.groups import GroupMember as GroupMember
+from qianka.store.tables.identities import Identity as Identity
+from qianka.store.tables.inquiries import Inquiry as Inquiry
+from qianka.store.tables.inquiries import InquiryMessage as InquiryMessage
 from qianka.store.tables.jobs import Job as Job
 from qianka.store.tables.jobs import Ledger as Ledger
 from qianka.store.tables.jobs import Run as Run
@@ -26,7 +30,10 @@ from qianka.store.tables.records import Event as Event
 from qianka.store.tables.records import Lease as Lease
 from qianka.store.tables.regrades import GradeChange as GradeChange
 from qianka.store.tables.regrades import Regrade as Regrade
+from qianka.store.tables.screens import Screen as Screen
 from qianka.store.tables.submissions import Attempt as Attempt
 from qianka.store.tables.submissions import Grade as Grade
 from qianka.store.tables.submissions import Receipt as Receipt
 from qianka.store.tables.submissions import Submission as Submission
+from qianka.store.tables.uploads import Upload as Upload
+from qianka.store.tables.usage import UsageSample as UsageSample

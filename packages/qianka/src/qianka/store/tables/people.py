@@ -45,6 +45,10 @@ class Token(Base):
     secret_hash: Mapped[str] = mapped_column(unique=True)
     csrf: Mapped[str | None]
     note: Mapped[str] = mapped_column(default="")
+    agent: Mapped[str] = mapped_column(default="", server_default="")
+    """browser and system of a session, as the browser names them"""
+    address: Mapped[str | None]
+    """where it was last used from"""
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
@@ -69,6 +73,8 @@ class Cohort(Base):
     gpu_hours: Mapped[float | None]
     late_days: Mapped[int] = mapped_column(default=0, server_default="0")
     """late days a person may spend in the whole cohort, where a lab's late policy takes them"""
+    archived_at: Mapped[datetime | None]
+    """when it was put away: read, not changed"""
     secret: Mapped[str]
     """seed of what differs between cohorts, such as the perturbation of hidden inputs"""
     demo: Mapped[bool] = mapped_column(default=False)

@@ -1,0 +1,5 @@
+import { type Area, page } from "@/app/page";
+
+export default {
+  outside: [page("/login", () => import("./Login")), page("/activate", () => import("./Activate"))],
+} satisfies Area;
