@@ -14,9 +14,22 @@ class Login(Request):
 
     login: str = Field(min_length=1, max_length=100)
     password: str = Field(min_length=1, max_length=1000)
+    method: str = Field(default="local", max_length=20)
+    """one of GET /api/auth/methods that has no page of its own"""
     token: bool = False
     note: str = Field(default="", max_length=200)
     """what the token is for, such as the name of a computer"""
+
+
+class SignInMethod(Answer):
+    """A way to sign in; with `start_url` it has a page of its own, elsewhere."""
+
+    name: str
+    kind: str
+    """local, ldap, oidc or cas"""
+    title_zh: str
+    title_en: str
+    start_url: str | None = None
 
 
 class Activation(Request):
@@ -64,6 +77,8 @@ class Me(Answer):
 class Profile(Request):
     """What a person decides for themselves; null leaves it."""
 
+    alias: str | None = Field(default=None, min_length=1, max_length=40)
+    """shown on boards; unlike everybody else's"""
     show_name: bool | None = None
     """on boards, instead of the alias"""
     language: str | None = Field(default=None, pattern="^(zh|en)$")
@@ -98,6 +113,9 @@ class Token(Answer):
     id: int
     kind: str
     note: str
+    agent: str = ""
+    """browser and system, as the browser names them"""
+    address: str | None = None
     created_at: datetime
     expires_at: datetime
     last_used_at: datetime | None = None

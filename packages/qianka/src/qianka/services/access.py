@@ -58,6 +58,7 @@ def signed_in(platform: Platform, secret: str, kind: str | None = None, address:
             stored = session.get(Token, token.id)
             if stored is not None:
                 stored.last_used_at = now
+                stored.address = address if address is not None else stored.address
     caller = caller_of(platform, person, address, token.id)
     return SignedIn(caller, token.csrf, token.expires_at)
 

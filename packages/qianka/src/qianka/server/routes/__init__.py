@@ -16,6 +16,7 @@ from qianka.server.routes import (
     predictions,
     provenance,
     regrades,
+    sessions,
     submissions,
     system,
 )
@@ -23,6 +24,7 @@ from qianka.server.routes import (
 PUBLIC = (auth.public, system.public)
 PRIVATE = (
     auth.router,
+    sessions.router,
     people.router,
     cohorts.router,
     labs.router,

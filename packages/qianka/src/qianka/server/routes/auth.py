@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from qianka.schemas.auth import Activation, Login, Me, NewPassword, NewToken, Profile, SignedIn, Token, TokenSecret
+from qianka.schemas.auth import (
+    Activation,
+    Login,
+    Me,
+    NewPassword,
+    NewToken,
+    Profile,
+    SignedIn,
+    SignInMethod,
+    Token,
+    TokenSecret,
+)
 from qianka.server import auth, views
 from qianka.server.deps import CallerDep, PlatformDep, SignedInDep
 from qianka.services import access, people
@@ -20,9 +31,11 @@ def login(body: Login, request: Request, response: Response, platform: PlatformD
         platform,
         body.login,
         body.password,
+        method=body.method,
         kind="bearer" if body.token else "session",
         note=body.note,
         address=auth.address_of(request),
+        agent=request.headers.get("user-agent", ""),
     )
     if not body.token:
         auth.set_cookie(request, response, found.secret, platform.settings.session_hours)
@@ -33,6 +46,12 @@ def login(body: Login, request: Request, response: Response, platform: PlatformD
         csrf=found.csrf,
         key=views.platform_key(platform),
     )
+
+
+@public.get("/auth/methods")
+def list_methods(platform: PlatformDep) -> list[SignInMethod]:
+    """The ways to sign in here, as the sign-in page offers them."""
+    return [SignInMethod.model_validate(one) for one in people.methods(platform)]
 
 
 @public.post("/auth/activate", status_code=204)
@@ -57,7 +76,7 @@ def get_me(found: SignedInDep, platform: PlatformDep) -> Me:
 @router.patch("/me")
 def change_me(body: Profile, found: SignedInDep, platform: PlatformDep) -> Me:
     """What a person decides for themselves: language, and whether the board shows their name."""
-    people.set_profile(platform, found.caller, show_name=body.show_name, language=body.language)
+    people.set_profile(platform, found.caller, show_name=body.show_name, language=body.language, alias=body.alias)
     return views.me_of(platform, found.caller, found.csrf)
 
 

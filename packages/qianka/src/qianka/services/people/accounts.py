@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from qianka.domain.people import STAFF, Role
 from qianka.errors import BadInput, Conflict, NotSignedIn, Text
 from qianka.services import access, audit
-from qianka.services.people.aliases import new_alias
+from qianka.services.people.aliases import check_alias, new_alias
 from qianka.services.people.passwords import check_password, hash_password, new_code, plain_code, verify_password
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import people
@@ -249,13 +249,30 @@ def change_password(platform: Platform, caller: Caller, old: str, new: str) -> N
 
 
 def set_profile(
-    platform: Platform, caller: Caller, *, show_name: bool | None = None, language: str | None = None
+    platform: Platform,
+    caller: Caller,
+    *,
+    show_name: bool | None = None,
+    language: str | None = None,
+    alias: str | None = None,
 ) -> Person:
-    """What a person decides for themselves: the name on the board, the language (zh or en)."""
+    """What a person decides for themselves: alias and name on the board, the language (zh or en).
+
+    Raises BadInput for an alias that shows nothing, Conflict for one that somebody has.
+    """
     if language not in (None, "zh", "en"):
         raise BadInput(Text("语言是 zh 或 en", "the language is zh or en"))
+    wanted = None if alias is None else check_alias(alias)
     with platform.store.transaction() as session:
         person = access.person_for(session, caller, caller.login)
+        if wanted is not None and wanted != person.alias:
+            if wanted in people.aliases(session):
+                raise Conflict(
+                    Text(f"别名“{wanted}”已有人用", f"somebody has the alias {wanted!r}"),
+                    Text("换一个", "choose another"),
+                    reason="alias_taken",
+                )
+            person.alias = wanted
         if show_name is not None:
             person.show_name = show_name
         if language is not None:

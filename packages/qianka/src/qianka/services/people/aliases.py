@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import unicodedata
 from collections.abc import Container
+
+from qianka.errors import BadInput, Text
 
 _FIRST = (
     "安静 白色 北方 草原 沉稳 晨光 赤色 从容 大胆 淡蓝 东海 冬日 飞快 沸腾 峰顶 浮云 高原 古老 好奇 和气 "
@@ -30,3 +33,15 @@ def new_alias(taken: Container[str], source: random.Random) -> str:
     while f"{alias}{number}" in taken:
         number += 1
     return f"{alias}{number}"
+
+
+def check_alias(text: str) -> str:
+    """An alias that a person chose, in normal form; raises BadInput for one that is empty, long or not seen."""
+    alias = " ".join(unicodedata.normalize("NFKC", text).split())
+    if not 1 <= len(alias) <= 20 or any(unicodedata.category(sign)[0] in "CZ" and sign != " " for sign in alias):
+        raise BadInput(
+            Text("别名要 1 到 20 个看得见的字", "an alias has 1 to 20 visible characters"),
+            Text("换一个", "choose another"),
+            reason="bad_alias",
+        )
+    return alias

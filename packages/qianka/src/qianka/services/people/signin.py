@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from qianka.errors import BadInput, NotFound, NotSignedIn, OverLimit, Text
 from qianka.services import access, audit
+from qianka.services.people.methods import unknown_method
 from qianka.services.people.passwords import check_password, hash_password, plain_code, verify_password
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import people
@@ -41,12 +42,16 @@ def sign_in(
     kind: Literal["session", "bearer"] = "session",
     note: str = "",
     address: str | None = None,
+    agent: str = "",
+    method: str = "local",
 ) -> SignIn:
     """Check the password and open a session (browser) or make a bearer token (command line).
 
     Raises NotSignedIn when login or password is wrong (which of them is not told), OverLimit after
     too many failures.
     """
+    if method != "local":
+        raise unknown_method(method)
     name = _login(login)
     with _ONE_AT_A_TIME:
         _brake(platform, name, address)
@@ -65,7 +70,7 @@ def sign_in(
     with platform.store.transaction() as session:
         caller = access.caller_of(platform, person, address)
         audit.record(session, platform, caller, "sign_in", person.login, kind=kind)
-        return _issue(session, platform, person, kind, note)
+        return issue(session, platform, person, kind, note, Seen(agent, address))
 
 
 def activate(platform: Platform, login: str, code: str, password: str, address: str | None = None) -> Person:
@@ -112,7 +117,7 @@ def issue_token(platform: Platform, caller: Caller, note: str = "", days: float 
     with platform.store.transaction() as session:
         person = _self(session, caller)
         audit.record(session, platform, caller, "token.issue", person.login, note=note)
-        return _issue(session, platform, person, "bearer", note, timedelta(days=life))
+        return issue(session, platform, person, "bearer", note, life=timedelta(days=life))
 
 
 def list_tokens(platform: Platform, caller: Caller) -> list[Token]:
@@ -133,9 +138,36 @@ def revoke_token(platform: Platform, caller: Caller, token_id: int | None = None
             audit.record(session, platform, caller, "token.revoke", str(token.id))
 
 
-def _issue(
-    session: Session, platform: Platform, person: Person, kind: str, note: str, life: timedelta | None = None
+def end_others(platform: Platform, caller: Caller) -> int:
+    """End every browser session of the caller but this one; tokens of the command line stay. How many ended."""
+    ended = 0
+    with platform.store.transaction() as session:
+        for token in people.live_tokens(session, _self(session, caller).id, platform.now()):
+            if token.kind == "session" and token.id != caller.token_id:
+                token.revoked_at = platform.now()
+                ended += 1
+        if ended:
+            audit.record(session, platform, caller, "session.end_others", caller.login, ended=ended)
+    return ended
+
+
+class Seen(NamedTuple):
+    """Where a browser signs in from."""
+
+    agent: str = ""
+    address: str | None = None
+
+
+def issue(
+    session: Session,
+    platform: Platform,
+    person: Person,
+    kind: str,
+    note: str = "",
+    seen: Seen | None = None,
+    life: timedelta | None = None,
 ) -> SignIn:
+    """Open a session or make a token inside the caller's transaction, which has made sure who it is."""
     settings, now = platform.settings, platform.now()
     if life is None:
         is_session = kind == "session"
@@ -149,6 +181,8 @@ def _issue(
             secret_hash=access.hash_secret(secret),
             csrf=csrf,
             note=note[:200],
+            agent="" if seen is None else seen.agent[:300],
+            address=None if seen is None else seen.address,
             created_at=now,
             expires_at=now + life,
         )
