@@ -1,6 +1,6 @@
-import { compress } from "./compress";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
+import { compress } from "./compress.ts";
 
 /** Where the server looks for the pages; git-ignored. */
 const OUT = "../packages/qianka/src/qianka/server/static/app";

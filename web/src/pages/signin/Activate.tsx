@@ -61,7 +61,9 @@ export default function Activate() {
             ...needed,
             ({ getFieldValue }) => ({
               validator: (_, value) =>
-                !value || value === getFieldValue("password") ? Promise.resolve() : Promise.reject(new Error(t("notSame"))),
+                !value || value === getFieldValue("password")
+                  ? Promise.resolve()
+                  : Promise.reject(new Error(t("notSame"))),
             }),
           ]}
         >

@@ -70,7 +70,12 @@ export default function Login() {
             ))}
           </Flex>
         )}
-        <Form.Item name="login" label={t("login")} extra={t("loginHint")} rules={[{ required: true, message: t("missing") }]}>
+        <Form.Item
+          name="login"
+          label={t("login")}
+          extra={t("loginHint")}
+          rules={[{ required: true, message: t("missing") }]}
+        >
           <Input autoComplete="username" autoCapitalize="none" autoFocus maxLength={100} />
         </Form.Item>
         <Form.Item name="password" label={t("password")} rules={[{ required: true, message: t("missing") }]}>

@@ -27,7 +27,11 @@ export function SigninCard({ title, children }: { title: string; children: React
             <Button type="text" onClick={() => choose(language === "zh" ? "en" : "zh")}>
               {t("language")}
             </Button>
-            <Button type="text" aria-label={t("lookSwitch")} onClick={() => look.choose(look.isDark ? "light" : "dark")}>
+            <Button
+              type="text"
+              aria-label={t("lookSwitch")}
+              onClick={() => look.choose(look.isDark ? "light" : "dark")}
+            >
               ◐
             </Button>
           </Flex>

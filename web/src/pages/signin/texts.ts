@@ -13,13 +13,16 @@ export const signinTexts = defineTexts({
   ],
   code: ["激活码", "Activation code"],
   newPassword: ["新密码", "New password"],
-  passwordRule: ["至少 8 个字符，不能是登录名或学号", "At least 8 characters, neither your login nor your student number"],
+  passwordRule: [
+    "至少 8 个字符，不能是登录名或学号",
+    "At least 8 characters, neither your login nor your student number",
+  ],
   again: ["再输入一次", "Once more"],
   notSame: ["两次输入不一样", "The two are not the same"],
   missing: ["请填写", "Please fill this in"],
   toLogin: ["已有密码？登录", "You have a password? Sign in"],
   others: ["其他方式", "Other ways"],
   tagline: ["课程与显卡，一个系统", "The course and its GPUs as one system"],
-  language: ["English", "中文"],
+  language: ["English", "Chinese"],
   lookSwitch: ["切换深浅色", "Switch light and dark"],
 });
