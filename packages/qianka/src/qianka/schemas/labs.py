@@ -84,3 +84,10 @@ class LabDates(Request):
 
     opens: datetime | None = None
     due: datetime | None = None
+
+
+class Handout(Answer):
+    """The handout of a lab as Markdown; its pictures lie below `base`."""
+
+    text: str
+    base: str

@@ -122,3 +122,21 @@ class HandedIn(Answer):
     """the receipt file, exactly as it is to be saved: every byte counts; null for an invalid hand-in"""
     attempt: Attempt | None = None
     again: bool = False
+
+
+class FileDifference(Answer):
+    """One file that differs between two hand-ins; `diff` in unified form, null where it is not shown."""
+
+    path: str
+    what: str
+    """added, removed or changed"""
+    diff: str | None = None
+
+
+class Comparison(Answer):
+    """Two gradings of one lab, with the hand-ins they are of."""
+
+    a: Attempt
+    b: Attempt
+    submissions: list[Submission]
+    files: list[FileDifference] = Field(default_factory=list)

@@ -6,9 +6,19 @@ from typing import Any
 
 from qianka.domain.verdicts import VERDICTS, Verdict
 from qianka.errors import Language
-from qianka.schemas.submissions import Attempt, AttemptJob, Check, HandedInFile, Refusal, Submission
+from qianka.schemas.submissions import (
+    Attempt,
+    AttemptJob,
+    Check,
+    Comparison,
+    FileDifference,
+    HandedIn,
+    HandedInFile,
+    Refusal,
+    Submission,
+)
 from qianka.server import views
-from qianka.services import attempts, jobs
+from qianka.services import attempts, jobs, submissions
 from qianka.services.platform import Caller, Platform
 from qianka.services.submissions import Found
 from qianka.store import tables
@@ -86,6 +96,26 @@ def submission(found: Found, language: Language, *, with_files: bool = False) ->
         submitted_at=row.submitted_at,
         files=[HandedInFile.model_validate(file) for file in row.files] if with_files else [],
         attempt=None if found.attempt is None else attempt(found.attempt, language),
+    )
+
+
+def handed_in(platform: Platform, caller: Caller, handed: submissions.HandedIn, language: Language) -> HandedIn:
+    """The answer to a hand-in."""
+    found = submissions.get(platform, caller, handed.submission.id)
+    attempt = None if handed.attempt is None else whole_attempt(platform, caller, handed.attempt.id, language)
+    receipt = None if handed.receipt is None else submissions.receipt_file(platform, handed.receipt)
+    shown = submission(found, language, with_files=True)
+    return HandedIn(submission=shown, receipt=receipt, attempt=attempt, again=handed.again)
+
+
+def comparison(platform: Platform, caller: Caller, found: attempts.Comparison, language: Language) -> Comparison:
+    """Two gradings side by side."""
+    names = dict.fromkeys((found.a.submission_id, found.b.submission_id))
+    return Comparison(
+        a=attempt(found.a, language),
+        b=attempt(found.b, language),
+        submissions=[submission(submissions.get(platform, caller, name), language) for name in names],
+        files=[FileDifference.model_validate(one) for one in found.files],
     )
 
 

@@ -19,6 +19,7 @@ from qianka.server.routes import (
     sessions,
     submissions,
     system,
+    uploads,
 )
 
 PUBLIC = (auth.public, system.public)
@@ -30,6 +31,7 @@ PRIVATE = (
     labs.router,
     dates.router,
     submissions.router,
+    uploads.router,
     provenance.router,
     attempts.router,
     regrades.router,

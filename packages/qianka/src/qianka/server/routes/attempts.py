@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.responses import HTMLResponse
 
 from qianka.grading import feedback
-from qianka.schemas.submissions import Attempt
+from qianka.schemas.submissions import Attempt, Comparison
 from qianka.server import curve, graded
 from qianka.server.deps import CallerDep, LanguageDep, PlatformDep
 from qianka.services import attempts
@@ -39,6 +39,14 @@ def get_feedback_html(attempt_id: str, caller: CallerDep, platform: PlatformDep,
     """The feedback as an escaped fragment of HTML; empty until it is graded."""
     told = attempts.get(platform, caller, attempt_id).feedback
     return HTMLResponse("" if told is None else feedback.to_html(told, language))
+
+
+@router.get("/attempts/{attempt_id}/compare/{other}")
+def compare_attempts(
+    attempt_id: str, other: str, caller: CallerDep, platform: PlatformDep, language: LanguageDep
+) -> Comparison:
+    """Two gradings of one lab side by side: figures, checks, and how the code differs."""
+    return graded.comparison(platform, caller, attempts.compare(platform, caller, attempt_id, other), language)
 
 
 @router.get("/attempts/{attempt_id}/metrics")

@@ -11,7 +11,7 @@ import anyio
 from fastapi import APIRouter, Query, Request
 from starlette.responses import FileResponse
 
-from qianka.schemas.labs import Lab, LabDates, LabFolder
+from qianka.schemas.labs import Handout, Lab, LabDates, LabFolder
 from qianka.server import dateviews, labviews, publishing, uploads
 from qianka.server.deps import CallerDep, LanguageDep, PlatformDep
 from qianka.services import access, cohorts, dates, labs
@@ -37,6 +37,20 @@ def get_lab(cohort: str, lab: str, caller: CallerDep, platform: PlatformDep, lan
     if labviews.is_staff(platform, caller, row.cohort_id):
         shown.readiness = labs.readiness(platform, caller, cohort, lab)
     return shown
+
+
+@router.get("/cohorts/{cohort}/labs/{lab}/handout")
+def get_handout(cohort: str, lab: str, caller: CallerDep, platform: PlatformDep, language: LanguageDep) -> Handout:
+    """What the lab asks for, as its author wrote it."""
+    text = labs.handout(platform, caller, cohort, lab, language)
+    return Handout(text=text, base=f"/api/cohorts/{cohort}/labs/{lab}/pictures/")
+
+
+@router.get("/cohorts/{cohort}/labs/{lab}/pictures/{name:path}", response_class=FileResponse)
+def get_picture(cohort: str, lab: str, name: str, caller: CallerDep, platform: PlatformDep) -> FileResponse:
+    """A picture of the handout."""
+    path, kind = labs.picture(platform, caller, cohort, lab, name)
+    return FileResponse(path, media_type=kind)
 
 
 @router.get("/cohorts/{cohort}/labs/{lab}/public.zip", response_class=FileResponse)

@@ -42,17 +42,7 @@ async def hand_in(
             size=got.size,
         )
         handed = await anyio.to_thread.run_sync(take, limiter=request.app.state.intake)
-    return await anyio.to_thread.run_sync(partial(_shown, handed, platform=platform, caller=caller, language=language))
-
-
-def _shown(
-    handed: submissions.HandedIn, *, platform: PlatformDep, caller: CallerDep, language: LanguageDep
-) -> HandedIn:
-    found = submissions.get(platform, caller, handed.submission.id)
-    attempt = None if handed.attempt is None else graded.whole_attempt(platform, caller, handed.attempt.id, language)
-    receipt = None if handed.receipt is None else submissions.receipt_file(platform, handed.receipt)
-    shown = graded.submission(found, language, with_files=True)
-    return HandedIn(submission=shown, receipt=receipt, attempt=attempt, again=handed.again)
+    return await anyio.to_thread.run_sync(graded.handed_in, platform, caller, handed, language)
 
 
 @router.get("/cohorts/{cohort}/labs/{lab}/submissions")
@@ -74,6 +64,35 @@ def list_lab_submissions(
     )
     items = [graded.submission(one, language) for one in found]
     return Page[Submission](items=items, next=items[-1].id if len(items) == many else None)
+
+
+@router.get("/cohorts/{cohort}/submissions")
+def search_submissions(
+    cohort: str,
+    caller: CallerDep,
+    platform: PlatformDep,
+    language: LanguageDep,
+    lab: Annotated[str | None, Query(max_length=100)] = None,
+    words: Annotated[str, Query(max_length=100, description="in login, name or student number")] = "",
+    section: Annotated[str | None, Query(max_length=100)] = None,
+    verdict: Annotated[str | None, Query(max_length=40, description="a verdict, waiting or invalid")] = None,
+    after: Annotated[str | None, Query(max_length=100)] = None,
+    limit: Limit = 50,
+) -> Page[Submission]:
+    """Hand-ins of a whole cohort, newest first; for staff."""
+    found = submissions.search(
+        platform,
+        caller,
+        cohort,
+        lab_slug=lab,
+        words=words,
+        section=section,
+        verdict=verdict,
+        before=after,
+        limit=min(limit, 500),
+    )
+    items = [graded.submission(one, language) for one in found]
+    return Page[Submission](items=items, next=items[-1].id if len(items) == min(limit, 500) else None)
 
 
 @router.get("/submissions/{submission_id}")

@@ -4,6 +4,8 @@ from qianka.services.labs.check import Report as Report
 from qianka.services.labs.check import check_lab as check_lab
 from qianka.services.labs.folders import loaded as loaded
 from qianka.services.labs.folders import version_folder as version_folder
+from qianka.services.labs.handout import handout as handout
+from qianka.services.labs.handout import picture as picture
 from qianka.services.labs.publish import change_dates as change_dates
 from qianka.services.labs.publish import publish as publish
 from qianka.services.labs.view import get as get

@@ -74,6 +74,40 @@ def list_submissions(
         return [Found(row, of_lab, person, cohort, attempts.get(row.id)) for row, of_lab, person in rows]
 
 
+def search(
+    platform: Platform,
+    caller: Caller,
+    cohort_slug: str,
+    *,
+    lab_slug: str | None = None,
+    words: str = "",
+    section: str | None = None,
+    verdict: str | None = None,
+    before: str | None = None,
+    limit: int = 50,
+) -> list[Found]:
+    """Hand-ins of a whole cohort, newest first, for staff; see `repos.submissions.search` for the filters.
+
+    Raises NotFound, Forbidden.
+    """
+    with platform.store.reading() as session:
+        cohort = access.cohort_for(session, caller, cohort_slug)
+        access.require_staff(session, caller, cohort.id)
+        lab = None if lab_slug is None else access.lab_for(session, caller, cohort, lab_slug)
+        rows = submissions.search(
+            session,
+            cohort.id,
+            lab_id=None if lab is None else lab.id,
+            words=words.strip(),
+            section=section,
+            verdict=verdict,
+            before=before,
+            limit=max(1, min(limit, 500)),
+        )
+        attempts = submissions.newest_attempts(session, [row.id for row, _, _ in rows])
+        return [Found(row, of_lab, person, cohort, attempts.get(row.id)) for row, of_lab, person in rows]
+
+
 def receipt_of(platform: Platform, caller: Caller, submission_id: str) -> Receipt:
     """The receipt of a hand-in. Raises NotFound; an invalid hand-in has none."""
     with platform.store.reading() as session:

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from qianka.store.repos.groups import shared_by_members
-from qianka.store.tables import Attempt, Board, Cohort, Entry, GroupMember, Lab, Person, Receipt, Submission
+from qianka.store.tables import Attempt, Board, Cohort, Enrollment, Entry, GroupMember, Lab, Person, Receipt, Submission
 
 _CHUNK = 500
 
@@ -102,6 +102,51 @@ def queued_attempts(session: Session, lab_id: int, person_id: int, group_id: int
         Attempt.why == "handin",
     )
     return list(session.scalars(query.with_for_update()))
+
+
+def search(
+    session: Session,
+    cohort_id: int,
+    *,
+    lab_id: int | None = None,
+    words: str = "",
+    section: str | None = None,
+    verdict: str | None = None,
+    before: str | None = None,
+    limit: int = 100,
+) -> list[tuple[Submission, Lab, Person]]:
+    """Hand-ins of a cohort, newest first; `words`: in login, name or student number; `verdict`: of the newest grading.
+
+    The verdicts `waiting` and `invalid` are those still being graded and those not taken.
+    """
+    query = _with_lab_and_person().where(Submission.cohort_id == cohort_id)
+    if lab_id is not None:
+        query = query.where(Submission.lab_id == lab_id)
+    if words:
+        fields = (Person.login, Person.name, Person.student_number)
+        query = query.where(or_(*(field.icontains(words, autoescape=True) for field in fields)))
+    if section is not None:
+        query = query.join(
+            Enrollment,
+            (Enrollment.cohort_id == Submission.cohort_id) & (Enrollment.person_id == Submission.person_id),
+        ).where(Enrollment.section == section)
+    if verdict == "invalid":
+        query = query.where(Submission.state == "invalid")
+    elif verdict is not None:
+        newest = (
+            select(Attempt.id)
+            .where(Attempt.submission_id == Submission.id, Attempt.counts.is_(True))
+            .order_by(Attempt.number.desc())
+            .limit(1)
+            .correlate(Submission)
+            .scalar_subquery()
+        )
+        has = Attempt.verdict.is_(None) if verdict == "waiting" else Attempt.verdict == verdict
+        query = query.join(Attempt, Attempt.id == newest).where(has, Submission.state == "accepted")
+    if before is not None:
+        query = query.where(Submission.id < before)
+    rows = session.execute(query.order_by(Submission.id.desc()).limit(limit))
+    return [(submission, lab, person) for submission, lab, person in rows]
 
 
 def listed(
