@@ -50,7 +50,7 @@ class Grade(Answer):
     verdict: str | None = None
     verdict_text: str | None = None
     points: float | None = None
-    """what counts: `raw_points` less `penalty`"""
+    """what counts: `raw_points` less `penalty`, or the override, and the bonus on top"""
     max_points: float | None = None
     raw_points: float | None = None
     penalty: float = 0.0
@@ -60,19 +60,37 @@ class Grade(Answer):
     late_days: int = 0
     """of the cohort's late days, those spent on it"""
     attempt: str | None = None
+    graded_points: float | None = None
+    """`raw_points` less `penalty`, before anything staff decided"""
+    override: float | None = None
+    """points that staff set instead of those graded"""
+    override_reason: str | None = None
+    bonus: float | None = None
+    """points that staff gave on top"""
+    bonus_reason: str | None = None
+    comment: str | None = None
+    inquiry: str | None = None
+    """the caller's newest inquiry about it"""
 
 
 class GradeCell(Answer):
-    """One student's grade in one lab."""
+    """One student's grade in one lab; without a grading where staff decided about one who handed in nothing."""
 
-    verdict: str
-    points: float
-    max_points: float
+    verdict: str | None = None
+    points: float | None = None
+    """what counts; null: there is but a comment"""
+    max_points: float | None = None
     raw_points: float | None = None
     penalty: float = 0.0
     days_late: int = 0
     late_days: int = 0
-    attempt: str
+    attempt: str | None = None
+    graded_points: float | None = None
+    override: float | None = None
+    override_reason: str | None = None
+    bonus: float | None = None
+    bonus_reason: str | None = None
+    comment: str | None = None
 
 
 class GradeLine(Answer):

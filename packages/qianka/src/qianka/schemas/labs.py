@@ -91,3 +91,14 @@ class Handout(Answer):
 
     text: str
     base: str
+
+
+class LabReport(Answer):
+    """What was found in a lab folder, before anything is published."""
+
+    ok: bool
+    title: str | None = None
+    title_en: str | None = None
+    checks: list[LabCheck] = Field(default_factory=list)
+    errors: list[LabProblem] = Field(default_factory=list)
+    warnings: list[LabProblem] = Field(default_factory=list)

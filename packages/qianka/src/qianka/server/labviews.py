@@ -6,7 +6,8 @@ import dataclasses
 
 from qianka.errors import Language, PlatformFault
 from qianka.grading.model import Check
-from qianka.schemas.labs import Lab, LabCheck, LabProblem, Tries
+from qianka.grading.reader import Problem
+from qianka.schemas.labs import Lab, LabCheck, LabProblem, LabReport, Tries
 from qianka.server import dateviews
 from qianka.services import access, cohorts, dates, labs, submissions
 from qianka.services.labs import Report
@@ -66,7 +67,24 @@ def listed(platform: Platform, caller: Caller, slug: str, language: Language) ->
 
 def warnings(report: Report, language: Language) -> list[LabProblem]:
     """What is odd about a lab folder, without stopping it."""
-    return [LabProblem(file=p.file, line=p.line, key=p.key, message=p.text.say(language)) for p in report.warnings]
+    return [_problem(one, language) for one in report.warnings]
+
+
+def report(found: Report, language: Language) -> LabReport:
+    """All that was found in a lab folder."""
+    rules = found.lab
+    return LabReport(
+        ok=found.ok,
+        title=None if rules is None else rules.title.zh,
+        title_en=None if rules is None else rules.title.en,
+        checks=[] if rules is None else [_check(check) for check in rules.checks],
+        errors=[_problem(one, language) for one in found.errors],
+        warnings=[_problem(one, language) for one in found.warnings],
+    )
+
+
+def _problem(one: Problem, language: Language) -> LabProblem:
+    return LabProblem(file=one.file, line=one.line, key=one.key, message=one.text.say(language))
 
 
 def _check(check: Check) -> LabCheck:

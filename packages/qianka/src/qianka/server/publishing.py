@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 from qianka import intake, logs
 from qianka.adapters import datasets
 from qianka.errors import BadInput, Language, NotFound, Text
-from qianka.schemas.labs import Lab
+from qianka.schemas.labs import Lab, LabReport
 from qianka.server import labviews
 from qianka.services import access, cohorts, labs, regrades
 from qianka.services.platform import Caller, Platform
@@ -35,12 +37,7 @@ def publish_archive(
 ) -> Lab:
     """Unpack the zip of a lab folder and publish it. Raises what intake and labs.publish raise."""
     require_teacher(platform, caller, cohort)
-    rules = intake.Rules(
-        max_archive=platform.settings.server_upload_mb * 1_000_000, max_bytes=MAX_BYTES, max_file=MAX_FILE
-    )
-    with tempfile.TemporaryDirectory(dir=platform.folders.incoming, prefix="lab-") as scratch:
-        tree = intake.take(archive, Path(scratch), rules, f"{slug}.zip")
-        folder = Path(scratch) / tree.digest
+    with _unpacked(platform, archive, f"{slug}.zip") as folder:
         return publish_folder(
             platform,
             caller,
@@ -52,6 +49,25 @@ def publish_archive(
             practice=practice,
             language=language,
         )
+
+
+def check_archive(
+    platform: Platform, caller: Caller, cohort: str, archive: Path, *, practice: bool, language: Language
+) -> LabReport:
+    """What is wrong with the zip of a lab folder; publishes nothing. Raises what intake raises."""
+    require_teacher(platform, caller, cohort)
+    with _unpacked(platform, archive, "lab.zip") as folder:
+        return labviews.report(labs.check_lab(folder, practice=practice), language)
+
+
+@contextmanager
+def _unpacked(platform: Platform, archive: Path, name: str) -> Iterator[Path]:
+    rules = intake.Rules(
+        max_archive=platform.settings.server_upload_mb * 1_000_000, max_bytes=MAX_BYTES, max_file=MAX_FILE
+    )
+    with tempfile.TemporaryDirectory(dir=platform.folders.incoming, prefix="lab-") as scratch:
+        tree = intake.take(archive, Path(scratch), rules, name)
+        yield Path(scratch) / tree.digest
 
 
 def publish_folder(

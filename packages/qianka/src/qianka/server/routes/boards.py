@@ -8,10 +8,9 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from qianka.schemas.base import Page
-from qianka.schemas.boards import Board, Grade, GradeCell, GradeLine
-from qianka.server import boardviews
+from qianka.schemas.boards import Board, Grade, GradeLine
+from qianka.server import boardviews, gradeviews
 from qianka.server.deps import CallerDep, LanguageDep, Limit, PlatformDep
-from qianka.server.graded import verdict_text
 from qianka.services import grades
 
 router = APIRouter(tags=["boards"])
@@ -35,13 +34,7 @@ def get_board(
 @router.get("/grades")
 def list_my_grades(caller: CallerDep, platform: PlatformDep, language: LanguageDep) -> list[Grade]:
     """The caller's own grades in all cohorts."""
-    return [
-        Grade(
-            **{**vars(grade), "title": grade.title_en or grade.title if language == "en" else grade.title},
-            verdict_text=verdict_text(grade.verdict, language),
-        )
-        for grade in grades.mine(platform, caller)
-    ]
+    return [gradeviews.mine(grade, language) for grade in grades.mine(platform, caller)]
 
 
 @router.get("/cohorts/{cohort}/grades")
@@ -55,7 +48,7 @@ def list_class_grades(
     """Everybody in a cohort with the grades by lab; for staff."""
     found = grades.of_cohort(platform, caller, cohort)
     start = int(after or 0)
-    items = [_line(line) for line in found[start : start + limit]]
+    items = [gradeviews.line(line) for line in found[start : start + limit]]
     return Page[GradeLine](items=items, next=str(start + limit) if start + limit < len(found) else None)
 
 
@@ -66,18 +59,9 @@ def export_grades(cohort: str, caller: CallerDep, platform: PlatformDep) -> Resp
     return Response(grades.export_csv(platform, caller, cohort), media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _line(line: grades.GradeLine) -> GradeLine:
-    cells = {
-        lab: GradeCell(
-            verdict=row.verdict,
-            points=row.points,
-            max_points=row.max_points,
-            raw_points=grades.raw_points(row),
-            penalty=row.penalty,
-            days_late=row.days_late,
-            late_days=row.late_days,
-            attempt=row.attempt_id,
-        )
-        for lab, row in line.grades.items()
-    }
-    return GradeLine(**{**vars(line), "grades": cells}, total=line.total)
+@router.get("/cohorts/{cohort}/grades.xlsx", response_class=Response)
+def export_grade_workbook(cohort: str, caller: CallerDep, platform: PlatformDep) -> Response:
+    """The grades as a workbook, with how each came about on a second sheet; for staff, audited."""
+    headers = {"Content-Disposition": 'attachment; filename="grades.xlsx"'}
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    return Response(grades.export_xlsx(platform, caller, cohort), media_type=kind, headers=headers)
