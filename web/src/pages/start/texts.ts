@@ -1,0 +1,19 @@
+import { defineTexts } from "@/i18n";
+
+export const startTexts = defineTexts({
+  title: ["第一步", "First steps"],
+  lead: [
+    "上第一堂课以前，从上到下做一遍；做完的会自己打勾。",
+    "Before the first class, from top to bottom; what is done ticks itself off.",
+  ],
+  progress: ["{n} / {m} 步完成", "{n} of {m} steps done"],
+  done: ["完成", "done"],
+  todo: ["待做", "to do"],
+  look: ["请看一眼", "have a look"],
+  open: ["去做：{step}", "Go to: {step}"],
+  go: ["打开", "Open"],
+  more: ["更多", "More"],
+  screen: ["投影：在教室大屏上轮播排行榜和队列", "Projector: boards and the queue on the big screen"],
+  nodes: ["机器与评分：谁在用哪张卡", "Machines and grading: who uses which card"],
+  guide: ["给学生的指南", "The guide for students"],
+});
