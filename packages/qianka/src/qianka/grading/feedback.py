@@ -81,8 +81,7 @@ def to_html(feedback: dict[str, Any], language: Language) -> str:
     if where:
         parts.append(f"<p><code>{escape(where)}</code></p>")
     parts.append(f"<p>{_say(feedback['advice'], language)}</p>")
-    lines = [_say(item, language) + "。" + escape(item[f"hint_{language}"]) for item in feedback["encoding"]]
-    lines += [_problem(item, language) for item in feedback["problems"]]
+    lines = [escape(line) for line in _problems(feedback, language)]
     if lines:
         parts.append("<ul>" + "".join(f"<li>{line}</li>" for line in lines) + "</ul>")
     if feedback["checks"]:
@@ -91,6 +90,23 @@ def to_html(feedback: dict[str, Any], language: Language) -> str:
         cells = "".join(f"<th>{cell}</th>" for cell in head)
         parts.append(f"<table><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>")
     return "".join(parts) + "</section>"
+
+
+def findings(feedback: dict[str, Any], language: Language) -> list[str]:
+    """What went wrong where, a sentence each: the failing stage, files that are no UTF-8, lines of predictions.
+
+    Empty for the feedback of a hand-in that ran, and for none.
+    """
+    if not feedback:
+        return []
+    where = _where(feedback, language == "zh")
+    return [*([where] if where else []), *_problems(feedback, language)]
+
+
+def _problems(feedback: dict[str, Any], language: Language) -> list[str]:
+    full_stop = "。" if language == "zh" else ". "
+    lines = [item[language] + full_stop + item[f"hint_{language}"] for item in feedback.get("encoding", [])]
+    return lines + [_problem(item, language) for item in feedback.get("problems", [])]
 
 
 def _stage(name: str, evidence: Evidence) -> dict[str, Any]:
@@ -154,12 +170,12 @@ def _say(text: dict[str, Any], language: Language) -> str:
 
 def _where(feedback: dict[str, Any], zh: bool) -> str:
     parts = []
-    if feedback["stage"]:
+    if feedback.get("stage"):
         parts.append(("阶段 " if zh else "stage ") + str(feedback["stage"]))
-    if feedback["file"]:
+    if feedback.get("file"):
         parts.append(f"{feedback['file']}:{feedback['line']}")
-    if feedback["exception"]:
-        message = feedback["message"]
+    if feedback.get("exception"):
+        message = feedback.get("message")
         parts.append(str(feedback["exception"]) + (f": {message}" if message else ""))
     return " · ".join(parts)
 
@@ -172,7 +188,8 @@ def _problem(item: dict[str, Any], language: Language) -> str:
         )
         places.append(" ".join(part for part in (line, f"id={offender['id']}" if offender["id"] else "") if part))
     listed = "；".join(places) if language == "zh" else "; ".join(places)
-    return _say(item, language) + f" × {item['count']}" + (f"（{escape(listed)}）" if listed else "")
+    said = Text(item["zh"], item["en"]).say(language)
+    return said + f" × {item['count']}" + (f"（{listed}）" if listed else "")
 
 
 def _detail(check: dict[str, Any], language: Language) -> str:

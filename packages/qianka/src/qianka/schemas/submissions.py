@@ -37,6 +37,8 @@ class AttemptJob(Answer):
     state: str
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    output: bool = False
+    """whether the caller may read what it printed"""
 
 
 class QueueView(Answer):
@@ -68,6 +70,8 @@ class Attempt(Answer):
     points: float | None = None
     max_points: float | None = None
     score: float | None = None
+    findings: list[str] = Field(default_factory=list)
+    """what went wrong where: the failing stage with file and line, files that are no UTF-8, lines of predictions"""
     checks: list[Check] = Field(default_factory=list)
     isolation: str | None = None
     retries: int = 0

@@ -6,6 +6,7 @@ from typing import Any
 
 from qianka.domain.verdicts import VERDICTS, Verdict
 from qianka.errors import Language
+from qianka.grading.feedback import findings as findings_of
 from qianka.schemas.submissions import (
     Attempt,
     AttemptJob,
@@ -18,7 +19,7 @@ from qianka.schemas.submissions import (
     Submission,
 )
 from qianka.server import views
-from qianka.services import attempts, jobs, submissions
+from qianka.services import access, attempts, jobs, submissions
 from qianka.services.platform import Caller, Platform
 from qianka.services.submissions import Found
 from qianka.store import tables
@@ -47,6 +48,7 @@ def attempt(row: tables.Attempt, language: Language) -> Attempt:
         verdict=row.verdict,
         verdict_text=verdict_text(row.verdict, language),
         advice=_advice(row, feedback, language),
+        findings=findings_of(feedback, language),
         points=row.points,
         max_points=row.max_points,
         score=row.score,
@@ -64,9 +66,12 @@ def whole_attempt(platform: Platform, caller: Caller, attempt_id: str, language:
     row = attempts.get(platform, caller, attempt_id)
     with platform.store.reading() as session:
         stages = sorted(repo.jobs_of(session, row.id), key=lambda job: job.queued_at)
+        readable = {job.id for job in stages if access.may_see_output(session, caller, job)}
     shown = attempt(row, language)
     shown.staff_notes = row.staff_notes
     shown.jobs = [AttemptJob.model_validate(job) for job in stages]
+    for job in shown.jobs:
+        job.output = job.id in readable
     waiting = next((job for job in stages if job.state == "PENDING"), None)
     if row.state in ("queued", "running") and waiting is not None:
         found = jobs.queue_view(platform, caller, waiting.id)

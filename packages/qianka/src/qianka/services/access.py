@@ -233,17 +233,20 @@ def array_for(session: Session, caller: Caller, array_id: str) -> list[Job]:
     return found
 
 
-def require_output(session: Session, caller: Caller, job: Job) -> None:
-    """Raises Forbidden where the caller may see a job but not what it printed.
+def may_see_output(session: Session, caller: Caller, job: Job) -> bool:
+    """Whether somebody who may see a job may also see what it printed.
 
     What a hand-in prints while it predicts, and all that the judge prints, is for staff alone: both
     have hidden inputs before them. Training has none, so its log is the student's.
     """
-    if job.kind == "run" or ":train" in (job.key or ""):
-        return
-    if job.cohort_id is not None and is_staff(session, caller, job.cohort_id):
-        return
-    if not caller.is_admin:
+    if job.kind == "run" or ":train" in (job.key or "") or caller.is_admin:
+        return True
+    return job.cohort_id is not None and is_staff(session, caller, job.cohort_id)
+
+
+def require_output(session: Session, caller: Caller, job: Job) -> None:
+    """Raises Forbidden where the caller may see a job but not what it printed: see `may_see_output`."""
+    if not may_see_output(session, caller, job):
         raise Forbidden(
             Text("这一步的输出只给教师看", "the output of this stage is for staff"),
             Text(

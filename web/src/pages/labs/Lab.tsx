@@ -1,0 +1,84 @@
+import { DownloadOutlined, TrophyOutlined } from "@ant-design/icons";
+import { useQuery } from "@tanstack/react-query";
+import { Button, Card, Typography } from "antd";
+import { Link, useParams } from "react-router";
+import { api, body } from "@/api/client";
+import { isStaff, useMe } from "@/app/me";
+import { either, useLanguage, useTexts } from "@/i18n";
+import { useLive } from "@/live/useLive";
+import { Answer } from "@/ui/Answer";
+import { Markdown } from "@/ui/Markdown";
+import { Page } from "@/ui/Page";
+import { HandInBox } from "./HandInBox";
+import { LabFacts } from "./LabFacts";
+import { MyHandIns } from "./MyHandIns";
+import { labTexts } from "./texts";
+
+const USUAL_LIMIT = 64_000_000;
+
+export default function Lab() {
+  const t = useTexts(labTexts);
+  const { language } = useLanguage();
+  const me = useMe();
+  const { cohort = "", lab = "" } = useParams();
+  const path = { cohort, lab };
+  const found = useQuery({
+    queryKey: ["lab", cohort, lab],
+    queryFn: () => body(api.GET("/api/cohorts/{cohort}/labs/{lab}", { params: { path } })),
+  });
+  const mine = useQuery({
+    queryKey: ["lab", cohort, lab, "mine"],
+    queryFn: () => body(api.GET("/api/cohorts/{cohort}/labs/{lab}/submissions", { params: { path } })),
+  });
+  const handout = useQuery({
+    queryKey: ["handout", cohort, lab, language],
+    queryFn: () => body(api.GET("/api/cohorts/{cohort}/labs/{lab}/handout", { params: { path } })),
+    staleTime: 600_000,
+  });
+  const health = useQuery({ queryKey: ["health"], queryFn: () => body(api.GET("/api/health")), staleTime: 60_000 });
+  useLive(["me", `cohort:${cohort}`], (event) => {
+    if (event.kind === "attempt" || event.kind === "grade") void mine.refetch();
+    if (event.kind === "lab" || event.kind === "dates") void found.refetch();
+  });
+  return (
+    <Answer of={found}>
+      {(shown) => (
+        <Page
+          title={either(shown.title, shown.title_en, language)}
+          above={<Link to={`/c/${cohort}/labs`}>{t("labs")}</Link>}
+          extra={
+            <>
+              <Button icon={<DownloadOutlined />} href={`/api/cohorts/${cohort}/labs/${lab}/public.zip`} download>
+                {t("download")}
+              </Button>
+              {shown.checks.some((check) => check.kind === "metric") && (
+                <Link to={`/c/${cohort}/labs/${lab}/board`}>
+                  <Button icon={<TrophyOutlined />}>{t("board")}</Button>
+                </Link>
+              )}
+              {isStaff(me, cohort) && (
+                <Link to={`/c/${cohort}/teach/labs/${lab}`}>
+                  <Button>{t("staffView")}</Button>
+                </Link>
+              )}
+            </>
+          }
+        >
+          <LabFacts lab={shown} />
+          <Card title={t("handIn")} size="small">
+            <HandInBox cohort={cohort} lab={lab} limit={health.data?.upload_limit ?? USUAL_LIMIT} />
+          </Card>
+          <Card title={t("mine")} size="small">
+            <Answer of={mine}>{(page) => <MyHandIns rows={page.items} zone={shown.zone} />}</Answer>
+          </Card>
+          <Card title={t("handout")} size="small">
+            <Answer of={handout} isEmpty={(one) => one.text === ""} empty={t("noHandout")}>
+              {(one) => <Markdown text={one.text} base={one.base} />}
+            </Answer>
+          </Card>
+          <Typography.Text type="secondary">{shown.version}</Typography.Text>
+        </Page>
+      )}
+    </Answer>
+  );
+}

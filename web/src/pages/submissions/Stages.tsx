@@ -1,0 +1,44 @@
+import { Card, Collapse, Flex, Typography } from "antd";
+import type { Schemas } from "@/api/client";
+import { useTexts } from "@/i18n";
+import { JobLog } from "@/ui/JobLog";
+import { StateTag } from "@/ui/tags";
+import { submissionTexts } from "./texts";
+
+type Stage = Schemas["AttemptJob"];
+
+/** The stages of a grading; one whose output may be read opens to follow it. */
+export function Stages({ jobs }: { jobs: readonly Stage[] }) {
+  const t = useTexts(submissionTexts);
+  if (jobs.length === 0) return null;
+  const going = jobs.find((job) => job.output && job.state === "RUNNING");
+  return (
+    <Card size="small" title={t("stages")}>
+      <Collapse
+        destroyOnHidden
+        key={going?.id}
+        defaultActiveKey={going?.id}
+        items={jobs.map((job) => ({
+          key: job.id,
+          collapsible: job.output ? undefined : "disabled",
+          showArrow: job.output,
+          label: <StageLine stage={job} />,
+          children: job.output && <JobLog job={job.id} label={t("outputOf", { name: job.name })} />,
+        }))}
+      />
+    </Card>
+  );
+}
+
+function StageLine({ stage }: { stage: Stage }) {
+  const t = useTexts(submissionTexts);
+  const took = stage.started_at && stage.ended_at && (Date.parse(stage.ended_at) - Date.parse(stage.started_at)) / 1000;
+  return (
+    <Flex gap="small" align="center" wrap>
+      <Typography.Text strong>{stage.name}</Typography.Text>
+      <StateTag state={stage.state} />
+      {took && <Typography.Text>{t("seconds", { n: took.toFixed(1) })}</Typography.Text>}
+      {!stage.output && <Typography.Text type="secondary">{t("forStaff")}</Typography.Text>}
+    </Flex>
+  );
+}
