@@ -22,9 +22,8 @@ export default defineConfig(({ command }) => ({
   server: {
     proxy: {
       "/api": {
+        // The host stays as the browser has it: the server compares it with the origin of a form.
         target: process.env.QIANKA_API ?? "http://127.0.0.1:8750",
-        changeOrigin: true,
-        headers: { origin: "" },
       },
     },
   },
