@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from qianka.domain.jobs import JobKind
 from qianka.services.platform import Platform
 from qianka.store.tables import Person
+from qianka.testing.factories import make_job
 from starlette.testclient import TestClient
 
 SignIn = Callable[[Person], TestClient]
@@ -90,3 +92,55 @@ def test_two_gradings_are_compared_with_their_code(
     assert len(told["submissions"]) == 2
     assert alice.get(f"/api/attempts/{first}/compare/{second}").status_code == 200
     assert bob.get(f"/api/attempts/{first}/compare/{second}").status_code == 404
+
+
+def test_a_receipt_file_is_checked_and_any_edited_byte_shows(
+    classroom: Any, with_token: SignIn, archive: bytes
+) -> None:
+    alice, bob = with_token(classroom.alice), with_token(classroom.bob)
+    handed = hand_in(alice, classroom, archive, "key-of-alice")
+    told = bob.post("/api/receipts/verify", json={"text": handed["receipt"]}).json()
+    assert (told["ours"], told["submission"], told["login"]) == (True, handed["submission"]["id"], "alice")
+    assert told["archive_sha256"] == handed["submission"]["archive_sha256"]
+    assert {file["path"] for file in told["files"]} >= {"code/train.py"}
+    edited = handed["receipt"].replace('"late": false', '"late": true')
+    for text, reason in ((edited, "bad_signature"), ("{}", "no_receipt")):
+        refused = bob.post("/api/receipts/verify", json={"text": text})
+        assert refused.status_code >= 400
+        assert refused.json()["details"]["reason"] == reason
+
+
+def test_a_hand_in_names_its_lab_and_the_zone_of_its_cohort(classroom: Any, with_token: SignIn, archive: bytes) -> None:
+    told = hand_in(with_token(classroom.alice), classroom, archive, "key-of-alice")["submission"]
+    assert (told["zone"], told["lab_title"]) == (classroom.cohort.zone, classroom.lab.title)
+
+
+def test_of_the_stages_students_may_read_what_training_printed(
+    classroom: Any, with_token: SignIn, archive: bytes, platform: Platform
+) -> None:
+    alice, teacher = with_token(classroom.alice), with_token(classroom.teacher)
+    attempt = hand_in(alice, classroom, archive, "key-of-alice")["attempt"]["id"]
+    for name in ("train", "predict"):
+        fields = {"kind": JobKind.GRADE, "name": name, "attempt_id": attempt, "key": f"{attempt}:{name}"}
+        make_job(platform, classroom.alice, cohort=classroom.cohort, **fields)
+    path = f"/api/attempts/{attempt}"
+    assert {job["name"]: job["output"] for job in alice.get(path).json()["jobs"]} == {"train": True, "predict": False}
+    assert all(job["output"] for job in teacher.get(path).json()["jobs"])
+
+
+def test_pages_hear_of_new_dates_and_of_a_new_version(classroom: Any, with_token: SignIn, platform: Platform) -> None:
+    alice, teacher = with_token(classroom.alice), with_token(classroom.teacher)
+
+    def heard() -> list[str]:
+        topics = f"me,cohort:{classroom.cohort.slug}"
+        found = alice.get("/api/events/recent", params={"topics": topics, "after": seen}).json()
+        return [event["kind"] for event in found]
+
+    seen = alice.get("/api/me").json()["cursor"]
+    teacher.patch(classroom.path, json={"due": "2031-01-01T00:00:00+08:00"})
+    assert heard() == ["dates"]
+    seen = alice.get("/api/me").json()["cursor"]
+    extension = {"lab": classroom.lab.slug, "login": "alice", "days": 2, "reason": "ill"}
+    given = teacher.post(f"/api/cohorts/{classroom.cohort.slug}/extensions", json=extension)
+    assert given.status_code < 300, given.text
+    assert heard() == ["dates"]

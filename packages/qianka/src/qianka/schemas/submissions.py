@@ -97,7 +97,11 @@ class Submission(Answer):
 
     id: str
     cohort: str
+    zone: str = ""
+    """of the cohort"""
     lab: str
+    lab_title: str = ""
+    lab_title_en: str = ""
     login: str
     name: str = ""
     filename: str

@@ -85,7 +85,10 @@ def submission(found: Found, language: Language, *, with_files: bool = False) ->
     return Submission(
         id=row.id,
         cohort=found.cohort.slug,
+        zone=found.cohort.zone,
         lab=found.lab.slug,
+        lab_title=found.lab.title,
+        lab_title_en=found.lab.title_en,
         login=found.person.login,
         name=found.person.name,
         filename=row.filename,

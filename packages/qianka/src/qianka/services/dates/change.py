@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from qianka.errors import BadInput, Text
 from qianka.policy.dates import Dates
-from qianka.services import access, audit
+from qianka.services import access, audit, events
 from qianka.services.dates.book import Book, read
 from qianka.services.dates.personal import dates_of
 from qianka.services.dates.settle import Cause, Move, moves, names, settle_people
@@ -91,6 +91,7 @@ def apply_dates(
         after=_facts(after),
         grades=len(found),
     )
+    events.emit_for_cohort(session, platform, cohort.slug, "dates", lab=lab.slug)
     return found
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from qianka.errors import BadInput, Conflict, NotFound, Text
 from qianka.ids import new_id
-from qianka.services import access, audit
+from qianka.services import access, audit, events
 from qianka.services.dates.book import read
 from qianka.services.dates.change import Changed, changed, check_range
 from qianka.services.dates.settle import Cause, names, settle_people
@@ -82,6 +82,7 @@ def extend(
         found = settle_people(session, platform, cohort, people, cause)
         facts = {"lab": lab_slug, "login": login, "section": section, **_facts(more), "reason": row.reason}
         audit.record(session, platform, caller, "extension.give", f"extension:{row.id}", **facts, grades=len(found))
+        _tell(session, platform, cohort, people)
         told = names(session, found)
     return Changed(row=row, moves=found, names=told)
 
@@ -104,6 +105,7 @@ def revoke(
         found = settle_people(session, platform, cohort, people, cause)
         facts = {"reason": row.revoke_reason, "grades": len(found)}
         audit.record(session, platform, caller, "extension.revoke", f"extension:{row.id}", **facts)
+        _tell(session, platform, cohort, people)
         told = names(session, found)
     return Changed(row=row, moves=found, names=told)
 
@@ -119,6 +121,13 @@ def list_extensions(
         rows = repo.listed_extensions(session, cohort.id, lab_id=None if lab is None else lab.id, revoked=revoked)
         givers = repo.logins(session, {row.by_id for row, _, _ in rows if row.by_id is not None})
     return [Listed(row, who, of, givers.get(row.by_id or 0, ("", ""))[0] or None) for row, who, of in rows]
+
+
+def _tell(session: Session, platform: Platform, cohort: Cohort, people: Sequence[int]) -> None:
+    """Pages of those whose dates moved, and of staff, look again."""
+    for person in people:
+        events.emit_for_person(session, platform, person, "dates", cohort=cohort.slug)
+    events.emit_for_staff(session, platform, cohort.slug, "dates")
 
 
 def _aim(

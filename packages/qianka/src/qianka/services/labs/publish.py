@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from qianka.errors import BadInput, Conflict, Text
 from qianka.grading.model import Lab as LabRules
 from qianka.grading.reader import LabError
-from qianka.services import access, audit, dates
+from qianka.services import access, audit, dates, events
 from qianka.services.labs import data, reference
 from qianka.services.labs.check import LEFT_OUT, check_lab, is_ready_made
 from qianka.services.labs.folders import VersionFolder, version_folder
@@ -68,6 +68,7 @@ def publish(
         data.start(session, platform, cohort, lab, again=True)
         reference.renew(session, lab)
         audit.record(session, platform, caller, "lab.publish", f"lab:{cohort_slug}/{slug}", version=version)
+        events.emit_for_cohort(session, platform, cohort.slug, "lab", lab=slug)
     platform.wake_worker()
     return lab
 

@@ -14,6 +14,7 @@ from qianka.services.submissions.reading import receipt_of as receipt_of
 from qianka.services.submissions.reading import render_receipt as render_receipt
 from qianka.services.submissions.reading import search as search
 from qianka.services.submissions.reading import tries as tries
+from qianka.services.submissions.reading import verify_receipt as verify_receipt
 from qianka.services.submissions.reading import verify_stored as verify_stored
 from qianka.services.submissions.storage import ensure_tree as ensure_tree
 from qianka.services.submissions.storage import rules_of as rules_of

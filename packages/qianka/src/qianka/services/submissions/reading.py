@@ -132,6 +132,15 @@ def render_receipt(platform: Platform, body: str, signature: str) -> str:
     return receipts.render(body, signature, key_of(platform).public)
 
 
+def verify_receipt(platform: Platform, text: str) -> receipts.Verified:
+    """What a receipt file says that anybody may show; trusted when this platform signed it.
+
+    Raises Refused when it is none or was edited.
+    """
+    key = key_of(platform)
+    return receipts.verify_file(text, {key.key_id: key.public})
+
+
 def archive_of(platform: Platform, caller: Caller, submission_id: str) -> Path:
     """The archive as it was handed in, for its owner and for staff. Raises NotFound."""
     found = get(platform, caller, submission_id)
