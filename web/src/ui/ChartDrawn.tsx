@@ -43,7 +43,7 @@ export default function ChartDrawn({ title, series, x, y, right, height = 240, s
       {
         animation: !reduced,
         color: [token.colorPrimary, token.colorWarning, token.colorSuccess, token.colorError, token.colorInfo],
-        grid: { left: 8, right: 8, top: 36, bottom: 8, containLabel: true },
+        grid: { left: 8, right: 8, top: 36, bottom: x?.name ? 30 : 8, containLabel: true },
         legend: { show: series.length > 1, textStyle: words, type: "scroll", top: 0 },
         tooltip: {
           trigger: "axis",

@@ -13,6 +13,7 @@ import { HandInBox } from "./HandInBox";
 import { LabFacts } from "./LabFacts";
 import { MyHandIns } from "./MyHandIns";
 import { labTexts } from "./texts";
+import { WhileOpen } from "./WhileOpen";
 
 const USUAL_LIMIT = 64_000_000;
 
@@ -22,6 +23,7 @@ export default function Lab() {
   const me = useMe();
   const { cohort = "", lab = "" } = useParams();
   const path = { cohort, lab };
+  const staff = isStaff(me, cohort);
   const found = useQuery({
     queryKey: ["lab", cohort, lab],
     queryFn: () => body(api.GET("/api/cohorts/{cohort}/labs/{lab}", { params: { path } })),
@@ -56,7 +58,7 @@ export default function Lab() {
                   <Button icon={<TrophyOutlined />}>{t("board")}</Button>
                 </Link>
               )}
-              {isStaff(me, cohort) && (
+              {staff && (
                 <Link to={`/c/${cohort}/teach/labs/${lab}`}>
                   <Button>{t("staffView")}</Button>
                 </Link>
@@ -66,7 +68,9 @@ export default function Lab() {
         >
           <LabFacts lab={shown} />
           <Card title={t("handIn")} size="small">
-            <HandInBox cohort={cohort} lab={lab} limit={health.data?.upload_limit ?? USUAL_LIMIT} />
+            <WhileOpen lab={shown} always={staff}>
+              <HandInBox cohort={cohort} lab={lab} limit={health.data?.upload_limit ?? USUAL_LIMIT} />
+            </WhileOpen>
           </Card>
           <Card title={t("mine")} size="small">
             <Answer of={mine}>{(page) => <MyHandIns rows={page.items} zone={shown.zone} />}</Answer>

@@ -1,4 +1,4 @@
-import { Card, Descriptions, Flex, Tag, Typography } from "antd";
+import { Card, Descriptions, Flex, Grid, Tag, Typography } from "antd";
 import type { Schemas } from "@/api/client";
 import { useTexts } from "@/i18n";
 import { Moment } from "@/ui/Moment";
@@ -8,6 +8,7 @@ import { labTexts } from "./texts";
 /** Dates, tries and how a lab is graded. */
 export function LabFacts({ lab }: { lab: Schemas["Lab"] }) {
   const t = useTexts(labTexts);
+  const isWide = Grid.useBreakpoint().sm ?? true;
   const mine = lab.mine;
   const due = mine?.due_at ?? lab.due_at;
   const locks = mine?.locks_at ?? lab.locks_at;
@@ -59,7 +60,7 @@ export function LabFacts({ lab }: { lab: Schemas["Lab"] }) {
   ].filter((item) => !!item);
   return (
     <Card size="small">
-      <Descriptions column={1} size="small" items={items} />
+      <Descriptions column={1} size="small" layout={isWide ? "horizontal" : "vertical"} items={items} />
     </Card>
   );
 }

@@ -8,7 +8,6 @@ export const labTexts = defineTexts({
   opens: ["开放", "Opens"],
   locks: ["最晚", "Closes"],
   notYet: ["尚未开放", "not open yet"],
-  past: ["已截止", "past due"],
   extended: ["已延期：{reason}", "Extended: {reason}"],
   late: ["迟交", "Being late"],
   tries: ["今天的次数", "Tries today"],
@@ -50,7 +49,7 @@ export const labTexts = defineTexts({
   verdict: ["判定", "Verdict"],
   result: ["得分", "Points"],
   isLate: ["迟交", "late"],
-  cannotNow: ["现在不能提交", "It cannot be handed in now"],
+  closed: ["已经截止，不再收提交", "It is closed: nothing is taken any more"],
   staffView: ["管理这个实验", "Manage this lab"],
-  closedHint: ["可以继续看讲义和结果", "Handout and results stay"],
+  closedHint: ["讲义和结果还可以看；有原因请找教师延期", "Handout and results stay; ask your teacher for an extension"],
 });

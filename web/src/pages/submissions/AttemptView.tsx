@@ -1,7 +1,7 @@
 import { Alert, Card, Collapse, Flex, Typography } from "antd";
 import { Link } from "react-router";
 import type { Schemas } from "@/api/client";
-import { useTexts } from "@/i18n";
+import { useLanguage, useTexts } from "@/i18n";
 import { DataList } from "@/ui/DataList";
 import { Points, StateTag, VerdictTag } from "@/ui/tags";
 import { Curve } from "./Curve";
@@ -12,8 +12,24 @@ type Attempt = Schemas["Attempt"];
 
 const FAULTS = new Set(["infra_error", "not_run", "cancelled"]);
 
+/** Of tests and notebooks, one part below the other. */
+function Message({ check }: { check: Schemas["Check"] }) {
+  const { language } = useLanguage();
+  const isList = check.kind === "tests" || check.kind === "notebook";
+  const parts = isList ? check.message.split(language === "zh" ? "；" : "; ") : [check.message];
+  return (
+    <div style={{ maxWidth: "72ch", whiteSpace: "normal", overflowWrap: "anywhere" }}>
+      {parts.map((part) => (
+        <div key={part} className="prewrap">
+          {part}
+        </div>
+      ))}
+    </div>
+  );
+}
+
 /** A grading: verdict, advice, checks, curve, stages with their output. */
-export function AttemptView({ attempt, cohort }: { attempt: Attempt; cohort?: string }) {
+export function AttemptView({ attempt }: { attempt: Attempt }) {
   const t = useTexts(submissionTexts);
   const going = attempt.state === "queued" || attempt.state === "running";
   return (
@@ -35,7 +51,7 @@ export function AttemptView({ attempt, cohort }: { attempt: Attempt; cohort?: st
               {
                 key: "message",
                 title: t("message"),
-                render: (check) => <span className="prewrap">{check.message}</span>,
+                render: (check) => <Message check={check} />,
               },
             ]}
           />
@@ -54,12 +70,7 @@ export function AttemptView({ attempt, cohort }: { attempt: Attempt; cohort?: st
           ]}
         />
       )}
-      {!going && cohort && (
-        <Flex gap="middle" wrap>
-          <Link to="/guide/debug">{t("guide")}</Link>
-          <Link to="/grades">{t("ask")}</Link>
-        </Flex>
-      )}
+      {!going && attempt.verdict !== "accepted" && <Link to="/guide/debug">{t("guide")}</Link>}
     </Flex>
   );
 }
@@ -78,12 +89,13 @@ function Going({ attempt }: { attempt: Attempt }) {
     <Alert
       type="info"
       role="status"
-      title={<StateTag state={attempt.state} />}
-      description={
-        <>
-          {parts.length > 0 && <div>{parts.join(" · ")}</div>}
-          {attempt.retries > 0 && <div>{t("retrying", { n: attempt.retries })}</div>}
-        </>
+      title={
+        <Flex gap="small" align="center" wrap>
+          <StateTag state={attempt.state} />
+          {attempt.state === "running" && <span>{attempt.stage}</span>}
+          {parts.length > 0 && <span>{parts.join(" · ")}</span>}
+          {attempt.retries > 0 && <span>{t("retrying", { n: attempt.retries })}</span>}
+        </Flex>
       }
     />
   );

@@ -45,7 +45,12 @@ function Both({ both }: { both: Schemas["Comparison"] }) {
   const kinds = [...new Set([...a.checks, ...b.checks].map((check) => check.title || check.kind))];
   const points = (of: Schemas["Attempt"], title: string) => {
     const check = of.checks.find((one) => (one.title || one.kind) === title);
-    return <Points points={check?.points} of={check?.max_points} />;
+    return (
+      <>
+        <Points points={check?.points} of={check?.max_points} />
+        <div style={{ maxWidth: "40ch", whiteSpace: "normal" }}>{check?.message}</div>
+      </>
+    );
   };
   const who = (of: Schemas["Attempt"]) => {
     const submission = both.submissions.find((one) => one.id === of.submission);
@@ -79,8 +84,8 @@ function Both({ both }: { both: Schemas["Comparison"] }) {
           { key: "b", title: t("second"), render: (row) => row.b },
         ]}
       />
-      <Curve attempt={a.id} going={false} />
-      <Curve attempt={b.id} going={false} />
+      <Curve attempt={a.id} going={false} of={t("first")} />
+      <Curve attempt={b.id} going={false} of={t("second")} />
       <Card size="small" title={t("codeDiff")}>
         {both.files.length === 0 ? t("sameCode") : both.files.map((file) => <FileDiff key={file.path} file={file} />)}
       </Card>

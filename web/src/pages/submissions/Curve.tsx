@@ -8,8 +8,15 @@ import { plain } from "@/ui/tags";
 import { curvesOf } from "./curves";
 import { submissionTexts } from "./texts";
 
+interface Props {
+  attempt: string;
+  going: boolean;
+  /** Of which of two. */
+  of?: string;
+}
+
 /** The learning curve of a grading, where training wrote one. */
-export function Curve({ attempt, going }: { attempt: string; going: boolean }) {
+export function Curve({ attempt, going, of }: Props) {
   const t = useTexts(submissionTexts);
   const found = useQuery({
     queryKey: ["attempt", attempt, "metrics"],
@@ -19,6 +26,7 @@ export function Curve({ attempt, going }: { attempt: string; going: boolean }) {
   useLive(going ? [`attempt:${attempt}`] : [], () => void found.refetch());
   const curves = curvesOf(found.data ?? []);
   if (curves.length === 0) return null;
+  const title = of ? `${t("curve")} · ${of}` : t("curve");
   const summary = curves
     .map((one) => {
       const values = one.points.map(([, y]) => y).filter((y) => y !== null);
@@ -26,11 +34,12 @@ export function Curve({ attempt, going }: { attempt: string; going: boolean }) {
     })
     .join("; ");
   return (
-    <Card size="small" title={t("curve")}>
+    <Card size="small" title={title}>
       <Chart
-        title={t("curve")}
+        title={title}
         series={curves}
         x={{ name: t("step") }}
+        y={curves.length === 1 ? { name: curves[0]?.name } : undefined}
         right={curves.some((one) => one.right) ? {} : undefined}
         summary={summary}
       />

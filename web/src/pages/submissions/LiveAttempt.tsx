@@ -6,7 +6,7 @@ import { Answer } from "@/ui/Answer";
 import { AttemptView } from "./AttemptView";
 
 /** One grading, as it goes on. */
-export function LiveAttempt({ id, cohort }: { id: string; cohort?: string }) {
+export function LiveAttempt({ id }: { id: string }) {
   const { language } = useLanguage();
   const queries = useQueryClient();
   const key = ["attempt", id, language];
@@ -17,5 +17,5 @@ export function LiveAttempt({ id, cohort }: { id: string; cohort?: string }) {
   useLive([`attempt:${id}`], () => {
     void queries.invalidateQueries({ queryKey: ["attempt", id] });
   });
-  return <Answer of={found}>{(attempt) => <AttemptView attempt={attempt} cohort={cohort} />}</Answer>;
+  return <Answer of={found}>{(attempt) => <AttemptView attempt={attempt} />}</Answer>;
 }

@@ -1,9 +1,9 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Button, Flex, Input, Select } from "antd";
+import { Button, Flex, Grid, Input, Select } from "antd";
 import { useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { api, body } from "@/api/client";
-import { useLanguage, useTexts } from "@/i18n";
+import { either, useLanguage, useTexts } from "@/i18n";
 import { useLive } from "@/live/useLive";
 import { DataList } from "@/ui/DataList";
 import { Moment } from "@/ui/Moment";
@@ -14,13 +14,22 @@ import { submissionTexts } from "./texts";
 
 const VERDICTS = [
   "waiting",
+  "invalid",
   "accepted",
   "below_line",
-  "crashed",
   "timeout",
   "out_of_memory",
+  "crashed",
+  "import_error",
+  "bad_encoding",
+  "no_predictions",
+  "bad_predictions",
+  "output_limit",
+  "disk_full",
+  "process_limit",
+  "suspicious",
   "infra_error",
-  "invalid",
+  "cancelled",
 ] as const;
 
 /** Hand-ins of the whole cohort, for staff. */
@@ -64,6 +73,8 @@ export default function Search() {
       },
       { replace: true },
     );
+  // The cards of a phone cannot be chosen.
+  const isWide = Grid.useBreakpoint().md ?? true;
   const rows = found.data?.pages.flatMap((page) => page.items) ?? [];
   const attempts = chosen.map((id) => rows.find((row) => row.id === id)?.attempt?.id).filter((id) => !!id);
   return (
@@ -71,12 +82,14 @@ export default function Search() {
       title={t("submissions")}
       above={cohort}
       extra={
-        <Button
-          disabled={attempts.length !== 2}
-          onClick={() => void go(`/c/${cohort}/compare?a=${attempts[0]}&b=${attempts[1]}`)}
-        >
-          {t("compare")}
-        </Button>
+        isWide && (
+          <Button
+            disabled={attempts.length !== 2}
+            onClick={() => void go(`/c/${cohort}/compare?a=${attempts[0]}&b=${attempts[1]}`)}
+          >
+            {t("compare")}
+          </Button>
+        )
       }
     >
       <Flex gap="small" wrap>
@@ -87,7 +100,7 @@ export default function Search() {
           onChange={(value) => set("lab", value)}
           options={[
             { value: "", label: `${t("lab")}: ${t("any")}` },
-            ...(labs.data ?? []).map((lab) => ({ value: lab.slug, label: lab.title })),
+            ...(labs.data ?? []).map((lab) => ({ value: lab.slug, label: either(lab.title, lab.title_en, language) })),
           ]}
         />
         <Select
@@ -135,12 +148,12 @@ export default function Search() {
             title: t("at"),
             render: (row) => (
               <Link to={`/submissions/${row.id}`}>
-                <Moment at={row.submitted_at} />
+                <Moment at={row.submitted_at} zone={row.zone} />
               </Link>
             ),
           },
           { key: "person", title: t("person"), render: (row) => `${row.name} (${row.login})` },
-          { key: "lab", title: t("lab"), render: (row) => row.lab },
+          { key: "lab", title: t("lab"), render: (row) => either(row.lab_title, row.lab_title_en, language) },
           {
             key: "verdict",
             title: t("verdict"),

@@ -1,9 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Alert, Button, Card, Collapse, Descriptions, Popconfirm, Tag } from "antd";
+import { useState } from "react";
 import { Link, useParams } from "react-router";
 import { api, body, type Schemas } from "@/api/client";
 import { isStaff, useMe } from "@/app/me";
-import { useLanguage, useTexts } from "@/i18n";
+import { either, useLanguage, useTexts } from "@/i18n";
+import { useLive } from "@/live/useLive";
+import { AskDialog } from "@/pages/inquiries/AskDialog";
 import { Answer } from "@/ui/Answer";
 import { DataList } from "@/ui/DataList";
 import { Moment } from "@/ui/Moment";
@@ -11,6 +14,7 @@ import { Page } from "@/ui/Page";
 import { Problem } from "@/ui/Problem";
 import { Points, size, VerdictTag } from "@/ui/tags";
 import { LiveAttempt } from "./LiveAttempt";
+import { Receipt } from "./Receipt";
 import { submissionTexts } from "./texts";
 
 export default function Submission() {
@@ -19,31 +23,41 @@ export default function Submission() {
   const me = useMe();
   const queries = useQueryClient();
   const { submission = "" } = useParams();
+  const [isAsking, setAsking] = useState(false);
   const path = { submission_id: submission };
   const found = useQuery({
     queryKey: ["submission", submission, language],
     queryFn: () => body(api.GET("/api/submissions/{submission_id}", { params: { path } })),
   });
+  const staffOf = found.data && isStaff(me, found.data.cohort) ? found.data.cohort : undefined;
   const rerun = useMutation({
     mutationFn: () => body(api.POST("/api/submissions/{submission_id}/rerun", { params: { path } })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["submission", submission] }),
+  });
+  // A grading more, of this hand-in, by whoever asked for it.
+  useLive(["me", ...(staffOf ? [`staff:${staffOf}`] : [])], (event) => {
+    if (event.payload.submission === submission) void found.refetch();
   });
   return (
     <Answer of={found}>
       {(shown) => (
         <Page
-          title={`${shown.lab} · ${shown.name || shown.login}`}
-          above={<Link to={`/c/${shown.cohort}/labs/${shown.lab}`}>{shown.lab}</Link>}
+          title={`${t("submission")} · ${shown.name || shown.login}`}
+          above={
+            <Link to={`/c/${shown.cohort}/labs/${shown.lab}`}>
+              {either(shown.lab_title, shown.lab_title_en, language)}
+            </Link>
+          }
           extra={
             shown.state === "accepted" && (
               <>
-                <Button href={`/api/submissions/${shown.id}/receipt`} download>
-                  {t("receipt")}
-                </Button>
                 <Button href={`/api/submissions/${shown.id}/archive`} download>
                   {t("archive")}
                 </Button>
-                {isStaff(me, shown.cohort) && (
+                {me.login === shown.login && shown.attempt?.state === "done" && (
+                  <Button onClick={() => setAsking(true)}>{t("ask")}</Button>
+                )}
+                {staffOf && (
                   <Popconfirm title={t("rerunAsk")} onConfirm={() => rerun.mutate()}>
                     <Button loading={rerun.isPending}>{t("rerun")}</Button>
                   </Popconfirm>
@@ -52,6 +66,14 @@ export default function Submission() {
             )
           }
         >
+          {isAsking && (
+            <AskDialog
+              cohort={shown.cohort}
+              lab={shown.lab}
+              title={either(shown.lab_title, shown.lab_title_en, language)}
+              onClose={() => setAsking(false)}
+            />
+          )}
           {rerun.isError && <Problem error={rerun.error} />}
           <Facts submission={shown} />
           {shown.refusal && (
@@ -62,8 +84,9 @@ export default function Submission() {
               description={shown.refusal.hint ?? undefined}
             />
           )}
-          {shown.attempt && <LiveAttempt key={shown.attempt.id} id={shown.attempt.id} cohort={shown.cohort} />}
+          {shown.attempt && <LiveAttempt key={shown.attempt.id} id={shown.attempt.id} />}
           <Earlier submission={shown} />
+          {shown.state === "accepted" && <Receipt submission={shown} />}
           {shown.files.length > 0 && <Files files={shown.files} />}
         </Page>
       )}
@@ -79,7 +102,11 @@ function Facts({ submission }: { submission: Schemas["Submission"] }) {
         column={{ xs: 1, md: 2 }}
         size="small"
         items={[
-          { key: "at", label: t("at"), children: <Moment at={submission.submitted_at} countdown /> },
+          {
+            key: "at",
+            label: t("at"),
+            children: <Moment at={submission.submitted_at} zone={submission.zone} countdown />,
+          },
           {
             key: "file",
             label: t("file"),
@@ -121,10 +148,10 @@ function Earlier({ submission }: { submission: Schemas["Submission"] }) {
         columns={[
           {
             key: "n",
-            title: t("attempt", { n: "" }),
+            title: t("attempts"),
             render: (row) => <Link to={`/attempts/${row.id}`}>{t("attempt", { n: row.number })}</Link>,
           },
-          { key: "at", title: t("at"), render: (row) => <Moment at={row.queued_at} /> },
+          { key: "at", title: t("at"), render: (row) => <Moment at={row.queued_at} zone={submission.zone} /> },
           {
             key: "verdict",
             title: t("verdict"),
