@@ -27,7 +27,7 @@ export const appTexts = defineTexts({
   tokens: ["令牌", "Tokens"],
   sessions: ["登录设备", "Sessions"],
   signOut: ["退出登录", "Sign out"],
-  language: ["切换到 English", "Switch to Chinese"],
+  language: ["EN · 切换到英文", "Switch to Chinese"],
   light: ["浅色", "Light"],
   dark: ["深色", "Dark"],
   system: ["跟随系统", "As the system"],

@@ -27,6 +27,22 @@ export function keepLook(look: Look): void {
   localStorage.setItem(KEPT, look);
 }
 
+/** Colours that words stand in, on a tint of the same colour. */
+const SAID: ThemeConfig["token"] = {
+  colorSuccess: "#187a2f",
+  colorSuccessBg: "#edf9ef",
+  colorSuccessBorder: "#a9d8b2",
+  colorWarning: "#925400",
+  colorWarningBg: "#fff7e6",
+  colorWarningBorder: "#f0cf96",
+  colorError: "#c5221f",
+  colorErrorBg: "#fff1f0",
+  colorErrorBorder: "#f3b4b1",
+  colorInfo: "#0b57d0",
+  colorInfoBg: "#ecf3ff",
+  colorInfoBorder: "#a9c7f7",
+};
+
 /** Contrast of at least 4.5 : 1 for text in both. */
 export function themeOf(isDark: boolean): ThemeConfig {
   return {
@@ -34,6 +50,8 @@ export function themeOf(isDark: boolean): ThemeConfig {
     token: {
       colorPrimary: isDark ? "#4d8dff" : "#0b57d0",
       colorLink: isDark ? "#7fb0ff" : "#0b57d0",
+      ...(isDark ? { colorInfo: "#7fb0ff" } : SAID),
+      colorTextTertiary: isDark ? "rgba(255,255,255,0.66)" : "rgba(0,0,0,0.62)",
       colorTextSecondary: isDark ? "rgba(255,255,255,0.72)" : "rgba(0,0,0,0.66)",
       colorTextDescription: isDark ? "rgba(255,255,255,0.72)" : "rgba(0,0,0,0.66)",
       colorTextPlaceholder: isDark ? "rgba(255,255,255,0.6)" : "rgba(0,0,0,0.6)",
@@ -41,5 +59,6 @@ export function themeOf(isDark: boolean): ThemeConfig {
       fontSize: 15,
       controlHeight: 40,
     },
+    components: isDark ? { Button: { primaryColor: "#00081a" }, Menu: { itemSelectedColor: "#b5d0ff" } } : {},
   };
 }

@@ -46,7 +46,7 @@ export function Decide({ cohort, lab, login, cell }: Props) {
         {t("decide")}
       </Typography.Title>
       {save.isError && <Problem error={save.error} />}
-      <Form form={form} layout="vertical" onFinish={(fields) => save.mutate(fields)}>
+      <Form name="decide" form={form} layout="vertical" onFinish={(fields) => save.mutate(fields)}>
         <Form.Item label={t("kind")} extra={isThere ? t("replaces") : undefined}>
           <Segmented<Kind>
             aria-label={t("kind")}

@@ -1,5 +1,6 @@
 import { CommentOutlined, EditOutlined, FieldTimeOutlined } from "@ant-design/icons";
-import { Button, Empty, Flex, Grid, Table, type TableColumnsType, Tag, Typography } from "antd";
+import { Button, Empty, Flex, Grid, Pagination, Table, type TableColumnsType, Tag, Typography } from "antd";
+import { useState } from "react";
 import { useTexts } from "@/i18n";
 import { DataList } from "@/ui/DataList";
 import { plain } from "@/ui/tags";
@@ -114,23 +115,40 @@ function CellButton({ line, lab, onOpen }: { line: Line; lab: LabName; onOpen: P
   );
 }
 
+const CARDS = 20;
+
 function Cards({ lines, labs, onOpen }: Props) {
   const t = useTexts(bookTexts);
+  const [page, setPage] = useState(1);
+  const last = Math.max(1, Math.ceil(lines.length / CARDS));
+  const at = Math.min(page, last);
   return (
-    <DataList
-      rows={lines}
-      rowKey={(line) => line.login}
-      label={t("title")}
-      columns={[
-        { key: "name", title: t("name"), render: (line) => <Name line={line} /> },
-        { key: "number", title: t("number"), render: (line) => line.student_number ?? line.login },
-        ...labs.map((lab) => ({
-          key: `lab:${lab.slug}`,
-          title: lab.title,
-          render: (line: Line) => <CellButton line={line} lab={lab} onOpen={onOpen} />,
-        })),
-        { key: "total", title: t("total"), render: (line) => <Flex>{plain(line.total)}</Flex> },
-      ]}
-    />
+    <>
+      <DataList
+        rows={lines.slice((at - 1) * CARDS, at * CARDS)}
+        rowKey={(line) => line.login}
+        label={t("title")}
+        columns={[
+          { key: "name", title: t("name"), render: (line) => <Name line={line} /> },
+          { key: "number", title: t("number"), render: (line) => line.student_number ?? line.login },
+          ...labs.map((lab) => ({
+            key: `lab:${lab.slug}`,
+            title: lab.title,
+            render: (line: Line) => <CellButton line={line} lab={lab} onOpen={onOpen} />,
+          })),
+          { key: "total", title: t("total"), render: (line) => <Flex>{plain(line.total)}</Flex> },
+        ]}
+      />
+      <Pagination
+        simple
+        align="center"
+        current={at}
+        pageSize={CARDS}
+        total={lines.length}
+        onChange={setPage}
+        hideOnSinglePage
+        showSizeChanger={false}
+      />
+    </>
   );
 }

@@ -42,7 +42,7 @@ export function AskDialog({ cohort, lab, title, onClose }: Props) {
     >
       <Typography.Paragraph type="secondary">{t("askHint")}</Typography.Paragraph>
       {ask.isError && <Problem error={ask.error} />}
-      <Form form={form} layout="vertical" onFinish={(fields) => ask.mutate(fields)}>
+      <Form name="ask" form={form} layout="vertical" onFinish={(fields) => ask.mutate(fields)}>
         <Form.Item name="text" label={t("write")} rules={[{ required: true, whitespace: true, message: t("missing") }]}>
           <Input.TextArea autoSize={{ minRows: 4, maxRows: 12 }} maxLength={4000} showCount />
         </Form.Item>

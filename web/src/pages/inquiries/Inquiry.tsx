@@ -128,7 +128,13 @@ function Reply({ thread, onSent }: { thread: Thread; onSent: (thread: Thread) =>
     },
   });
   return (
-    <Form form={form} layout="vertical" onFinish={(fields) => send.mutate(fields)} style={{ maxWidth: 720 }}>
+    <Form
+      name="reply"
+      form={form}
+      layout="vertical"
+      onFinish={(fields) => send.mutate(fields)}
+      style={{ maxWidth: 720 }}
+    >
       {send.isError && <Problem error={send.error} />}
       <Form.Item
         name="text"

@@ -53,12 +53,12 @@ export default function Start() {
 
 function Done({ rows }: { rows: Step[] }) {
   const t = useTexts(startTexts);
-  const done = rows.filter((step) => step.state !== "todo").length;
-  const told = t("progress", { n: done, m: rows.length });
+  const left = rows.filter((step) => step.state === "todo").length;
+  const told = left === 0 ? t("ready") : t("left", { n: left });
   return (
     <Flex align="center" gap="middle" wrap>
       <Progress
-        percent={Math.round((100 * done) / Math.max(1, rows.length))}
+        percent={Math.round((100 * (rows.length - left)) / Math.max(1, rows.length))}
         showInfo={false}
         aria-label={told}
         style={{ maxWidth: 320, flex: 1, minWidth: 160 }}

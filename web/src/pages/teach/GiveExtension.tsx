@@ -81,7 +81,13 @@ export function GiveExtension({ lab, onClose }: { lab: Schemas["Lab"]; onClose: 
       onCancel={onClose}
     >
       {give.isError && <Problem error={give.error} />}
-      <Form form={form} layout="vertical" initialValues={{ amount: 1 }} onFinish={(fields) => give.mutate(fields)}>
+      <Form
+        name="extension"
+        form={form}
+        layout="vertical"
+        initialValues={{ amount: 1 }}
+        onFinish={(fields) => give.mutate(fields)}
+      >
         <Form.Item
           name="logins"
           label={t("people")}

@@ -48,6 +48,7 @@ export function LabDates({ lab }: { lab: Lab }) {
         {t("datesHint")} · {t("zone", { zone: lab.zone })}
       </Typography.Paragraph>
       <Form
+        name="dates"
         form={form}
         layout="vertical"
         initialValues={was}

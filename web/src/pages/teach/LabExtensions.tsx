@@ -100,7 +100,7 @@ function Revoke({ cohort, extension, onClose }: { cohort: string; extension: Ext
       onCancel={onClose}
     >
       {revoke.isError && <Problem error={revoke.error} />}
-      <Form form={form} layout="vertical" onFinish={(fields) => revoke.mutate(fields)}>
+      <Form name="revoke" form={form} layout="vertical" onFinish={(fields) => revoke.mutate(fields)}>
         <Form.Item
           name="reason"
           label={t("revokeWhy")}

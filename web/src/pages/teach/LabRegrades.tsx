@@ -65,7 +65,7 @@ export function LabRegrades({ cohort, lab }: { cohort: string; lab: string }) {
           )}
         </Answer>
         {start.isError && <Problem error={start.error} />}
-        <Form layout="vertical" onFinish={(fields) => start.mutate(fields)} style={{ maxWidth: 520 }}>
+        <Form name="regrade" layout="vertical" onFinish={(fields) => start.mutate(fields)} style={{ maxWidth: 520 }}>
           <Form.Item
             name="reason"
             label={t("reason")}

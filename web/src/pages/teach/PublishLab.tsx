@@ -44,7 +44,7 @@ export function PublishLab({ cohort, known, slug }: Props) {
     check.mutate(one);
   };
   return (
-    <Card title={slug ? t("newVersion", { slug }) : t("publish")}>
+    <Card title={t(slug ? "publishNew" : "publish")}>
       <Flex vertical gap="middle">
         {publish.isSuccess && publish.data.regrade && <Alert type="info" showIcon title={publish.data.regrade} />}
         {check.isIdle && <Choose onChosen={choose} />}
@@ -54,6 +54,7 @@ export function PublishLab({ cohort, known, slug }: Props) {
         {publish.isError && <Problem error={publish.error} />}
         {check.data?.ok && chosen && (
           <Form
+            name="publish"
             layout="vertical"
             initialValues={{ slug: slug ?? slugOf(chosen.name) }}
             onFinish={(fields: { slug: string }) => publish.mutate({ name: slug ?? fields.slug, data: chosen.data })}

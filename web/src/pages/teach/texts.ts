@@ -35,6 +35,7 @@ export const teachTexts = defineTexts({
   slugHint: ["小写字母、数字和连字符；发布后不变", "lower-case letters, digits and hyphens; it stays"],
   slugRule: ["用小写字母、数字和连字符", "use lower-case letters, digits and hyphens"],
   newVersion: ["会成为 {slug} 的新版本", "becomes a new version of {slug}"],
+  publishNew: ["发布新版本", "Publish a new version"],
   doPublish: ["发布", "Publish"],
   another: ["换一个文件", "Another file"],
   published: ["已发布 {slug}", "{slug} is published"],
