@@ -115,6 +115,11 @@ def test_a_hand_in_names_its_lab_and_the_zone_of_its_cohort(classroom: Any, with
     assert (told["zone"], told["lab_title"]) == (classroom.cohort.zone, classroom.lab.title)
 
 
+def test_a_lab_tells_how_large_a_hand_in_may_be(classroom: Any, with_token: SignIn, platform: Platform) -> None:
+    limit = with_token(classroom.alice).get(classroom.path).json()["upload_limit"]
+    assert 0 < limit <= platform.settings.server_upload_mb * 1_000_000
+
+
 def test_of_the_stages_students_may_read_what_training_printed(
     classroom: Any, with_token: SignIn, archive: bytes, platform: Platform
 ) -> None:

@@ -1,33 +1,49 @@
 import { Alert, Button, Flex, Progress, Typography } from "antd";
+import { useState } from "react";
 import { Link } from "react-router";
 import type { Schemas } from "@/api/client";
 import { useTexts } from "@/i18n";
 import { DropFile } from "@/ui/DropFile";
 import { Problem } from "@/ui/Problem";
-import { size } from "@/ui/tags";
+import { plain } from "@/ui/tags";
 import { labTexts } from "./texts";
 import { useHandIn } from "./useHandIn";
 
 interface Props {
   cohort: string;
   lab: string;
-  /** Bytes of the largest file. */
-  limit: number;
+  /** Bytes of the largest file; null where it is not known. */
+  limit: number | null;
 }
 
 /** Where an archive is dropped, and what becomes of it. */
 export function HandInBox({ cohort, lab, limit }: Props) {
   const t = useTexts(labTexts);
   const { state, handIn, stop } = useHandIn(cohort, lab);
+  const [tooLarge, setTooLarge] = useState<number | null>(null);
   const busy = state.state === "sending" || state.state === "checking";
+  const take = (file: File) => {
+    const isTooLarge = limit !== null && file.size > limit;
+    setTooLarge(isTooLarge ? file.size : null);
+    if (!isTooLarge) void handIn(file);
+  };
   return (
     <Flex vertical gap="small">
       <DropFile
         accept=".zip,.tar,.gz,.tgz,.bz2,.xz"
         disabled={busy}
-        hint={t("handInHint", { size: size(limit) })}
-        onFile={(file) => void handIn(file)}
+        hint={limit === null ? t("handInHint") : `${t("handInLimit", { size: mib(limit) })} ${t("handInHint")}`}
+        onFile={take}
       />
+      {tooLarge !== null && (
+        <Alert
+          type="error"
+          showIcon
+          role="alert"
+          title={t("tooLarge", { size: mib(tooLarge), limit: mib(limit ?? 0) })}
+          description={t("tooLargeHint")}
+        />
+      )}
       {state.state === "sending" && (
         <div role="status">
           <Flex justify="space-between" align="center" gap="small">
@@ -90,4 +106,9 @@ function Taken({ handed }: { handed: Schemas["HandedIn"] }) {
       }
     />
   );
+}
+
+/** As the rules of a lab and their refusals count. */
+function mib(bytes: number): string {
+  return `${plain(bytes / 2 ** 20, 1)} MB`;
 }

@@ -15,8 +15,6 @@ import { MyHandIns } from "./MyHandIns";
 import { labTexts } from "./texts";
 import { WhileOpen } from "./WhileOpen";
 
-const USUAL_LIMIT = 64_000_000;
-
 export default function Lab() {
   const t = useTexts(labTexts);
   const { language } = useLanguage();
@@ -37,7 +35,6 @@ export default function Lab() {
     queryFn: () => body(api.GET("/api/cohorts/{cohort}/labs/{lab}/handout", { params: { path } })),
     staleTime: 600_000,
   });
-  const health = useQuery({ queryKey: ["health"], queryFn: () => body(api.GET("/api/health")), staleTime: 60_000 });
   useLive(["me", `cohort:${cohort}`], (event) => {
     if (event.kind === "attempt" || event.kind === "grade") void mine.refetch();
     if (event.kind === "lab" || event.kind === "dates") void found.refetch();
@@ -69,7 +66,7 @@ export default function Lab() {
           <LabFacts lab={shown} />
           <Card title={t("handIn")} size="small">
             <WhileOpen lab={shown} always={staff}>
-              <HandInBox cohort={cohort} lab={lab} limit={health.data?.upload_limit ?? USUAL_LIMIT} />
+              <HandInBox cohort={cohort} lab={lab} limit={shown.upload_limit ?? null} />
             </WhileOpen>
           </Card>
           <Card title={t("mine")} size="small">

@@ -57,6 +57,8 @@ class Lab(Answer):
     zone: str
     published_at: datetime
     required: list[str] = Field(default_factory=list)
+    upload_limit: int | None = None
+    """bytes of the largest archive that is taken"""
     attempts_a_day: int | None = None
     late: str = "mark"
     checks: list[LabCheck] = Field(default_factory=list)

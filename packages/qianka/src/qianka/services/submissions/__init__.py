@@ -20,3 +20,4 @@ from qianka.services.submissions.storage import ensure_tree as ensure_tree
 from qianka.services.submissions.storage import rules_of as rules_of
 from qianka.services.submissions.storage import sweep as sweep
 from qianka.services.submissions.storage import tree_path as tree_path
+from qianka.services.submissions.storage import upload_limit as upload_limit

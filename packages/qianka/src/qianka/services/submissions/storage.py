@@ -38,6 +38,11 @@ def rules_of(handin: Handin) -> intake.Rules:
     )
 
 
+def upload_limit(platform: Platform, handin: Handin) -> int:
+    """Bytes of the largest archive that a lab takes on this platform."""
+    return min(rules_of(handin).max_archive, platform.settings.server_upload_mb * 1_000_000)
+
+
 def hash_file(path: Path) -> tuple[str, int]:
     """SHA-256 in hex and size in bytes."""
     digest, size = hashlib.sha256(), 0
