@@ -11,10 +11,13 @@ let ticking: ReturnType<typeof setInterval> | undefined;
 /** One clock for all countdowns of the page. */
 function everySecond(watcher: () => void): () => void {
   watchers.add(watcher);
-  ticking ??= setInterval(() => {
-    now = Date.now();
-    for (const one of watchers) one();
-  }, 1000);
+  if (ticking === undefined) {
+    now = Date.now(); // nobody has looked at it since the last countdown went
+    ticking = setInterval(() => {
+      now = Date.now();
+      for (const one of watchers) one();
+    }, 1000);
+  }
   return () => {
     watchers.delete(watcher);
     if (watchers.size === 0) {

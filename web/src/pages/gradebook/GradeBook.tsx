@@ -12,6 +12,7 @@ import { CellDrawer } from "./CellDrawer";
 import { chosen, type Line, sectionsOf } from "./lines";
 import { Matrix } from "./Matrix";
 import { bookTexts } from "./texts";
+import { useSoon } from "./useSoon";
 
 /** Everybody and every lab of a cohort. */
 export default function GradeBook() {
@@ -23,9 +24,10 @@ export default function GradeBook() {
     queryKey: ["labs", cohort],
     queryFn: () => body(api.GET("/api/cohorts/{cohort}/labs", { params: { path: { cohort } } })),
   });
+  // When a whole class hands in, the book is fetched once for many gradings.
+  const soon = useSoon(() => void queries.invalidateQueries({ queryKey: ["gradebook", cohort] }), 3000);
   useLive([`staff:${cohort}`], (event) => {
-    if (event.kind === "grade" || event.kind === "submission")
-      void queries.invalidateQueries({ queryKey: ["gradebook", cohort] });
+    if (event.kind === "grade" || event.kind === "submission") soon();
   });
   return (
     <Page

@@ -30,7 +30,7 @@ export function Moves({ moves }: { moves: Schemas["Move"][] }) {
             {
               key: "after",
               title: t("after"),
-              render: (row) => `${plain(row.after)} (${signed(row.moved)})`,
+              render: (row) => (row.moved === 0 ? plain(row.after) : `${plain(row.after)} (${signed(row.moved)})`),
             },
             { key: "late", title: t("late"), render: (row) => t("days", { n: row.days_late }) },
           ]}

@@ -27,8 +27,9 @@ export default function TeachLab() {
     queryFn: () => body(api.GET("/api/cohorts/{cohort}/labs/{lab}", { params: { path: { cohort, lab } } })),
     refetchInterval: (query) => (query.state.data?.readiness?.prepared === false ? 5000 : false),
   });
-  useLive([`cohort:${cohort}`], (event) => {
+  useLive([`cohort:${cohort}`, `staff:${cohort}`], (event) => {
     if (event.kind === "lab" || event.kind === "dates") void queries.invalidateQueries({ queryKey: ["lab", cohort] });
+    if (event.kind === "dates") void queries.invalidateQueries({ queryKey: ["extensions", cohort] });
   });
   const title = found.data ? either(found.data.title, found.data.title_en, language) : lab;
   return (
