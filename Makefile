@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constr
 NODE := PATH="$(CURDIR)/.venv/bin:$$PATH"
 APP := packages/qianka/src/qianka/server/static/app
 API := $(shell find packages/qianka/src/qianka/schemas packages/qianka/src/qianka/server -name '*.py')
-PAGES := $(shell find web/src web/public -type f ! -name schema.d.ts) web/index.html web/vite.config.ts web/compress.ts
+PAGES := $(shell find web/src web/public -type f ! -name schema.d.ts) web/index.html web/vite.config.ts web/compress.ts $(wildcard course/guide/*.md)
 SOURCES := constraints.txt packages/qianka/pyproject.toml packages/qianka-kit/pyproject.toml
 
 .PHONY: help demo install web test check format bench labs test-gpu clean

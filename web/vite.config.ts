@@ -20,6 +20,7 @@ export default defineConfig(({ command }) => ({
     chunkSizeWarningLimit: 1500,
   },
   server: {
+    fs: { allow: [".", "../course/guide"] },
     proxy: {
       "/api": {
         // The host stays as the browser has it: the server compares it with the origin of a form.

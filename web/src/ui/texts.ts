@@ -36,4 +36,5 @@ export const uiTexts = defineTexts({
   points: ["{n} / {m} 分", "{n} / {m} points"],
   notGraded: ["未评分", "not graded"],
   unknownError: ["页面出错了", "This page has failed"],
+  inGuide: ["指南里有更多说明", "More in the guide"],
 });
