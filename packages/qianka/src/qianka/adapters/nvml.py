@@ -53,3 +53,38 @@ def _card(nvml: ctypes.CDLL, index: int) -> Card | None:
         model=name.value.decode("ascii", "replace"),
         memory=int(memory.total),
     )
+
+
+class _Rates(ctypes.Structure):
+    """nvmlUtilization_t, percent"""
+
+    _fields_ = (("gpu", ctypes.c_uint), ("memory", ctypes.c_uint))
+
+
+class Look:
+    """How busy cards are. The library is opened once: opening it wakes cards that sleep."""
+
+    def __init__(self, library: str = _LIBRARY) -> None:
+        self._nvml: ctypes.CDLL | None = None
+        try:
+            nvml = ctypes.CDLL(library)
+        except OSError:
+            return
+        if nvml.nvmlInit_v2() == 0:
+            self._nvml = nvml
+
+    def at(self, uuid: str) -> tuple[float | None, int | None]:
+        """Utilisation in percent and bytes in use of a card; None for what the driver does not tell."""
+        nvml, handle = self._nvml, ctypes.c_void_p()
+        if nvml is None or nvml.nvmlDeviceGetHandleByUUID(uuid.encode(), ctypes.byref(handle)) != 0:
+            return None, None
+        rates, memory = _Rates(), _Memory()
+        busy = nvml.nvmlDeviceGetUtilizationRates(handle, ctypes.byref(rates)) == 0
+        told = nvml.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory)) == 0
+        return float(rates.gpu) if busy else None, int(memory.used) if told else None
+
+    def close(self) -> None:
+        """Let go of the library."""
+        if self._nvml is not None:
+            self._nvml.nvmlShutdown()
+            self._nvml = None

@@ -9,7 +9,8 @@ from typing import Any
 from qianka import jobdir
 from qianka.adapters import metrics
 from qianka.adapters.metrics import Point
-from qianka.services.platform import Platform
+from qianka.services import access
+from qianka.services.platform import Caller, Platform
 from qianka.store.repos import attempts as repo
 
 CAP = 8 << 20
@@ -27,9 +28,24 @@ def of_attempt(platform: Platform, attempt_id: str) -> list[Point]:
     train = next((job for job in reversed(found) if job.name.startswith("train") and job.run > 0), None)
     if train is None:
         return []
-    folder = Path(jobdir.job_dir(platform.folders.jobs, train.id))
+    return _of_run(platform, train.id, train.run)
+
+
+def of_job(platform: Platform, caller: Caller, job_id: str) -> list[Point]:
+    """What the present run of a job has written so far, as `of_attempt`.
+
+    Raises NotFound, and Forbidden for a stage whose output is for staff.
+    """
+    with platform.store.reading() as session:
+        job = access.job_for(session, caller, job_id)
+        access.require_output(session, caller, job)
+    return _of_run(platform, job.id, job.run) if job.run > 0 else []
+
+
+def _of_run(platform: Platform, job_id: str, run: int) -> list[Point]:
+    folder = Path(jobdir.job_dir(platform.folders.jobs, job_id))
     try:
-        return thinned(metrics.read(folder / "runs" / str(train.run) / "metrics.jsonl", limit=CAP).points)
+        return thinned(metrics.read(folder / "runs" / str(run) / "metrics.jsonl", limit=CAP).points)
     except OSError:
         return []  # not readable at this moment: the curve is an extra
 

@@ -28,6 +28,7 @@ from qianka.worker.lease import SECONDS, Lease, LeaseLost
 from qianka.worker.loop import Loop
 from qianka.worker.queueing import QueueDispatcher
 from qianka.worker.reaper import Reaper
+from qianka.worker.sampler import Sampler
 from qianka.worker.wake import Ear
 
 DISPATCH_EVERY, GRADE_EVERY, REAP_EVERY, TRACE_EVERY = 2.0, 1.0, 3600.0, 15.0
@@ -36,6 +37,7 @@ FRESH = 0.05
 """while runs end one upon the other, the store is asked for the changes of others no more often than this"""
 GRADER_RESTS = 0.05
 """seconds between two looks of the grader however often it is woken: a burst of hand-ins is one look"""
+_SAMPLE_LEAST = 1.0
 _ASK_AGAIN = 0.5
 _JOIN = 10.0
 
@@ -124,6 +126,7 @@ class _Loops:
         grader = Grader(self.platform, guard=lease.check)
         reaper = Reaper(self.platform, engine, guard=lease.check)
         recorder = provenance.Recorder(self.platform, guard=lease.check)
+        self._sampler = Sampler(self.platform, guard=lease.check)
         self._grader = self._loop("grader", grader.step, GRADE_EVERY, rest=GRADER_RESTS)
         self._dispatch = self._loop(
             "dispatcher", self._dispatcher.step, DISPATCH_EVERY, self._dispatcher.wait, self._dispatcher.wake
@@ -133,6 +136,7 @@ class _Loops:
             self._grader,
             self._loop("reaper", reaper.step, REAP_EVERY),
             self._loop("provenance", recorder.step, TRACE_EVERY),
+            self._loop("sampler", self._sampler.step, max(_SAMPLE_LEAST, platform.settings.monitor_interval)),
             self._loop("lease", self._renew, SECONDS / 3),
         ]
 
@@ -152,6 +156,7 @@ class _Loops:
                 loop.join(_JOIN)
             ear.close()
             self._dispatcher.close()
+            self._sampler.close()
         failures = [loop.failure for loop in self._all if loop.failure is not None]
         for failure in sorted(failures, key=lambda f: isinstance(f, LeaseLost)):
             raise failure

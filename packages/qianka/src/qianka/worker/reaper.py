@@ -1,4 +1,4 @@
-"""Clears away what nobody needs any more: old job directories, events, tokens, unfinished uploads."""
+"""Clears away what nobody needs any more: old job directories, samples, events, tokens, unfinished uploads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qianka.engines.base import Cleans, Engine
 from qianka.errors import QiankaError
 from qianka.services import leases
 from qianka.services.platform import Platform
-from qianka.store.repos import cleaning
+from qianka.store.repos import cleaning, usage
 from qianka.store.repos import jobs as repo
 
 EVENT_DAYS = 7
@@ -45,9 +45,11 @@ class Reaper:
                 return False  # what a snapshot names must stay until it is copied
             events = cleaning.delete_events_before(session, now - timedelta(days=EVENT_DAYS), _BATCH)
             cleaning.delete_tokens_before(session, now - timedelta(days=TOKEN_DAYS))
-        jobs = self._clean_jobs(now - timedelta(days=self.platform.settings.jobs_keep_days))
+            kept = now - timedelta(days=self.platform.settings.jobs_keep_days)
+            samples = usage.delete_before(session, kept, _BATCH)
+        jobs = self._clean_jobs(kept)
         self._clean_uploads(now - timedelta(hours=UPLOAD_HOURS))
-        return events == _BATCH or jobs == _BATCH
+        return _BATCH in (events, samples, jobs)
 
     def _clean_jobs(self, before: datetime) -> int:
         """Remove directories of jobs that ended before an instant, or that the store does not know."""

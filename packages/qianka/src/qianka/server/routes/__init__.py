@@ -16,6 +16,7 @@ from qianka.server.routes import (
     jobs,
     labcheck,
     labs,
+    nodes,
     people,
     predictions,
     provenance,
@@ -25,6 +26,7 @@ from qianka.server.routes import (
     submissions,
     system,
     uploads,
+    usage,
 )
 
 PUBLIC = (auth.public, system.public)
@@ -51,6 +53,8 @@ PRIVATE = (
     groups.router,
     jobs.router,
     arrays.router,
+    usage.router,
+    nodes.router,
     events.router,
     system.router,
 )

@@ -19,6 +19,9 @@ from qianka.services.jobs.reasons import reason_text as reason_text
 from qianka.services.jobs.reasons import unknown_text as unknown_text
 from qianka.services.jobs.settle import settle as settle
 from qianka.services.jobs.stages import submit_stage as submit_stage
+from qianka.services.jobs.usage import JobUsage as JobUsage
+from qianka.services.jobs.usage import Look as Look
+from qianka.services.jobs.usage import usage_of as usage_of
 from qianka.services.jobs.view import LogPiece as LogPiece
 from qianka.services.jobs.view import QueueView as QueueView
 from qianka.services.jobs.view import get as get
