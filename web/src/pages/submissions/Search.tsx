@@ -140,6 +140,7 @@ export default function Search() {
         selection={{
           selectedRowKeys: chosen,
           hideSelectAll: true,
+          getCheckboxProps: (row) => ({ disabled: !row.attempt, "aria-label": `${row.name} ${row.submitted_at}` }),
           onChange: (keys) => setChosen((keys as string[]).slice(-2)),
         }}
         columns={[
