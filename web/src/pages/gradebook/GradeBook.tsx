@@ -4,7 +4,7 @@ import { Button, Flex, Input, Select, Switch, Typography } from "antd";
 import { useDeferredValue, useMemo, useState } from "react";
 import { useParams, useSearchParams } from "react-router";
 import { api, body } from "@/api/client";
-import { useTexts } from "@/i18n";
+import { either, useLanguage, useTexts } from "@/i18n";
 import { useLive } from "@/live/useLive";
 import { Answer } from "@/ui/Answer";
 import { Page } from "@/ui/Page";
@@ -17,6 +17,7 @@ import { useSoon } from "./useSoon";
 /** Everybody and every lab of a cohort. */
 export default function GradeBook() {
   const t = useTexts(bookTexts);
+  const { language } = useLanguage();
   const { cohort = "" } = useParams();
   const queries = useQueryClient();
   const lines = useQuery({ queryKey: ["gradebook", cohort], queryFn: () => everyLine(cohort) });
@@ -47,7 +48,11 @@ export default function GradeBook() {
         {(rows) => (
           <Answer of={labs} empty={t("noLabs")}>
             {(found) => (
-              <Chosen cohort={cohort} lines={rows} labs={found.map((lab) => ({ slug: lab.slug, title: lab.title }))} />
+              <Chosen
+                cohort={cohort}
+                lines={rows}
+                labs={found.map((lab) => ({ slug: lab.slug, title: either(lab.title, lab.title_en, language) }))}
+              />
             )}
           </Answer>
         )}

@@ -71,9 +71,16 @@ export default function Regrade() {
   );
 }
 
+const FAULTS = ["infra_error", "not_run", "cancelled"] as const;
+
 function Found({ shown }: { shown: Shown }) {
   const t = useTexts(teachTexts);
   const { regrade, lines, faults } = shown;
+  const wordOf = (verdict: string) => {
+    const known = FAULTS.find((one) => one === verdict);
+    return known ? t(known) : verdict;
+  };
+  const isApplied = regrade.state === "applied";
   return (
     <>
       <Flex wrap gap="middle" align="center">
@@ -85,7 +92,9 @@ function Found({ shown }: { shown: Shown }) {
       </Flex>
       {shown.waiting > 0 && <Alert role="status" type="info" showIcon title={t("waiting", { n: shown.waiting })} />}
       {regrade.state !== "dropped" && (
-        <Card title={lines.length === 0 ? t("nobodyMoves") : t("movers", { n: lines.length })}>
+        <Card
+          title={lines.length === 0 ? t("nobodyMoves") : t(isApplied ? "moversDone" : "movers", { n: lines.length })}
+        >
           {lines.length > 0 && <Lines rows={lines} />}
         </Card>
       )}
@@ -97,7 +106,7 @@ function Found({ shown }: { shown: Shown }) {
             label={t("faults")}
             columns={[
               { key: "who", title: t("who"), render: (row) => row.name || row.login },
-              { key: "why", title: t("whyMoves"), render: (row) => row.fault ?? row.verdict },
+              { key: "why", title: t("whyMoves"), render: (row) => row.fault ?? wordOf(row.verdict) },
               {
                 key: "attempt",
                 title: "",
