@@ -1,6 +1,6 @@
 import { DownloadOutlined, TrophyOutlined } from "@ant-design/icons";
 import { useQuery } from "@tanstack/react-query";
-import { Button, Card, Typography } from "antd";
+import { Button, Card, Col, Flex, Row, Typography } from "antd";
 import { Link, useParams } from "react-router";
 import { api, body } from "@/api/client";
 import { isStaff, useMe } from "@/app/me";
@@ -64,20 +64,28 @@ export default function Lab() {
           }
         >
           <LabFacts lab={shown} />
-          <Card title={t("handIn")} size="small">
-            <WhileOpen lab={shown} always={staff}>
-              <HandInBox cohort={cohort} lab={lab} limit={shown.upload_limit ?? null} />
-            </WhileOpen>
-          </Card>
-          <Card title={t("mine")} size="small">
-            <Answer of={mine}>{(page) => <MyHandIns rows={page.items} zone={shown.zone} />}</Answer>
-          </Card>
-          <Card title={t("handout")} size="small">
-            <Answer of={handout} isEmpty={(one) => one.text === ""} empty={t("noHandout")}>
-              {(one) => <Markdown text={one.text} base={one.base} />}
-            </Answer>
-          </Card>
-          <Typography.Text type="secondary">{shown.version}</Typography.Text>
+          <Row gutter={[16, 16]}>
+            <Col xs={24} xxl={{ span: 10, order: 2 }}>
+              <Flex vertical gap="middle">
+                <Card title={t("handIn")} size="small">
+                  <WhileOpen lab={shown} always={staff}>
+                    <HandInBox cohort={cohort} lab={lab} limit={shown.upload_limit ?? null} />
+                  </WhileOpen>
+                </Card>
+                <Card title={t("mine")} size="small">
+                  <Answer of={mine}>{(page) => <MyHandIns rows={page.items} zone={shown.zone} />}</Answer>
+                </Card>
+              </Flex>
+            </Col>
+            <Col xs={24} xxl={{ span: 14, order: 1 }}>
+              <Card title={t("handout")} size="small">
+                <Answer of={handout} isEmpty={(one) => one.text === ""} empty={t("noHandout")}>
+                  {(one) => <Markdown text={one.text} base={one.base} />}
+                </Answer>
+              </Card>
+            </Col>
+          </Row>
+          <Typography.Text type="secondary">{t("version", { version: shown.version })}</Typography.Text>
         </Page>
       )}
     </Answer>

@@ -53,6 +53,7 @@ export const labTexts = defineTexts({
   result: ["得分", "Points"],
   isLate: ["迟交", "late"],
   closed: ["已经截止，不再收提交", "It is closed: nothing is taken any more"],
+  version: ["实验版本 {version}", "Version {version} of the lab"],
   staffView: ["管理这个实验", "Manage this lab"],
   closedHint: ["讲义和结果还可以看；有原因请找教师延期", "Handout and results stay; ask your teacher for an extension"],
 });

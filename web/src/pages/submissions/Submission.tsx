@@ -151,7 +151,7 @@ function Earlier({ submission }: { submission: Schemas["Submission"] }) {
             title: t("attempts"),
             render: (row) => <Link to={`/attempts/${row.id}`}>{t("attempt", { n: row.number })}</Link>,
           },
-          { key: "at", title: t("at"), render: (row) => <Moment at={row.queued_at} zone={submission.zone} /> },
+          { key: "at", title: t("queued"), render: (row) => <Moment at={row.queued_at} zone={submission.zone} /> },
           {
             key: "verdict",
             title: t("verdict"),

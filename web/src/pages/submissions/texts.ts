@@ -6,6 +6,7 @@ export const submissionTexts = defineTexts({
   attempt: ["第 {n} 次评分", "Grading {n}"],
   attempts: ["评分记录", "Gradings"],
   at: ["提交时间", "Handed in"],
+  queued: ["开始排队", "Queued"],
   file: ["文件", "File"],
   files: ["收下的文件（{n}）", "Files taken ({n})"],
   receipt: ["保存回执", "Save the receipt"],
