@@ -7,11 +7,11 @@ import { RouterProvider } from "react-router";
 import { session } from "@/api/client";
 import { queries } from "@/api/query";
 import { firstLanguage, keepLanguage, type Language, LanguageContext } from "@/i18n";
+import { nonce } from "./nonce";
 import { router } from "./routes";
 import { firstLook, keepLook, type Look, LookContext, themeOf } from "./theme";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce;
 
 function useSystemDark(): boolean {
   return useSyncExternalStore(
@@ -68,6 +68,7 @@ export function App() {
         <ConfigProvider
           theme={themeOf(isDark)}
           locale={language === "zh" ? zhCN : enUS}
+          button={{ autoInsertSpace: false }}
           csp={nonce ? { nonce } : undefined}
         >
           <AntApp>

@@ -19,6 +19,10 @@ type Open = (address: string) => EventSource;
 const HIDDEN = 30_000;
 const POLL = 5_000;
 const FAILURES = 4;
+/** The server's first message comes at once, unless something on the way holds the stream back. */
+const BEGINS = 10_000;
+/** After so many rounds of asking the stream is tried again: the network may be another one by now. */
+const ROUNDS = 24;
 const SETTLE = 50;
 
 export class LiveStream {
@@ -28,10 +32,13 @@ export class LiveStream {
   private readonly watchers = new Set<() => void>();
   private source: EventSource | null = null;
   private opened = "";
+  /** Rises with each connection that ends: an answer that comes for an earlier one is dropped. */
+  private turn = 0;
   private failures = 0;
   private settling: ReturnType<typeof setTimeout> | undefined;
   private hiding: ReturnType<typeof setTimeout> | undefined;
   private polling: ReturnType<typeof setTimeout> | undefined;
+  private beginning: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly open: Open = (address) => new EventSource(address),
@@ -103,12 +110,15 @@ export class LiveStream {
     this.opened = topics;
     const source = this.open(this.address("/api/events", topics));
     this.source = source;
-    source.onopen = () => {
+    this.beginning = setTimeout(() => this.poll(topics), BEGINS);
+    source.addEventListener("begun", () => {
+      clearTimeout(this.beginning);
       this.failures = 0;
       this.tell("live");
-    };
+    });
     source.onmessage = (message) => this.take(JSON.parse(message.data as string) as LiveEvent);
     source.onerror = () => {
+      clearTimeout(this.beginning);
       this.tell("away");
       this.failures += 1;
       if (this.failures >= FAILURES) this.poll(topics);
@@ -122,15 +132,24 @@ export class LiveStream {
   private poll(topics: string): void {
     this.close("away");
     this.opened = topics;
+    const turn = this.turn;
+    let rounds = 0;
     const round = async () => {
       try {
-        for (const event of await this.ask(this.address("/api/events/recent", topics))) this.take(event);
+        const events = await this.ask(this.address("/api/events/recent", topics));
+        if (turn !== this.turn) return;
+        for (const event of events) this.take(event);
         this.tell("asking");
-        this.failures = 0;
+        rounds += 1;
       } catch {
+        if (turn !== this.turn) return;
         this.tell("away");
       }
-      if (this.opened === topics) this.polling = setTimeout(round, POLL);
+      if (rounds >= ROUNDS) {
+        this.failures = FAILURES - 1; // one failure more, and we ask again
+        this.close("asking");
+        this.connect(topics);
+      } else this.polling = setTimeout(round, POLL);
     };
     this.polling = setTimeout(round, 0);
   }
@@ -143,9 +162,11 @@ export class LiveStream {
 
   private close(state: State): void {
     clearTimeout(this.polling);
+    clearTimeout(this.beginning);
     this.polling = undefined;
     this.source?.close();
     this.source = null;
+    this.turn += 1;
     this.opened = "";
     this.tell(state);
   }

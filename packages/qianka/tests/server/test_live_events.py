@@ -174,6 +174,7 @@ def test_the_text_of_the_stream() -> None:
         return [piece async for piece in as_server_sent(source())]
 
     pieces = asyncio.run(read())
+    assert "event: begun" in pieces[0]
     assert pieces[1].startswith("id: 7\ndata: {")
     assert pieces[1].count("\n") == 3
     assert pieces[2].startswith(":")

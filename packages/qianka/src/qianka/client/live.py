@@ -41,14 +41,19 @@ def follow(transport: Transport, topics: Iterable[str], after: int | None = None
 
 
 def parse(lines: Iterable[str]) -> Iterator[Event]:
-    """The events in the lines of a text/event-stream; comments and what is not ours are passed over."""
+    """The events in the lines of a text/event-stream; comments and messages with a name are passed over."""
     data: list[str] = []
+    named = False
     for line in lines:
         if line.startswith("data:"):
             data.append(line[5:].removeprefix(" "))
-        elif line == "" and data:
-            text, data = "\n".join(data), []
-            yield Event.model_validate(json.loads(text))
+        elif line.startswith("event:"):
+            named = True
+        elif line == "":
+            text, skipped = "\n".join(data), named or not data
+            data, named = [], False
+            if not skipped:
+                yield Event.model_validate(json.loads(text))
 
 
 def log_text(transport: Transport, job: str, stream: str, *, live: bool, run: int | None = None) -> Iterator[str]:

@@ -159,8 +159,12 @@ class Tail:
 
 
 async def as_server_sent(source: AsyncIterator[Event | None]) -> AsyncIterator[str]:
-    """The text of the stream: an id and a JSON object an event; a comment as heartbeat."""
-    yield "retry: 1000\n\n"
+    """The text of the stream: an id and a JSON object an event; a comment as heartbeat.
+
+    The first message has a name of its own: a page to which it does not come knows that something holds the
+    stream back.
+    """
+    yield "retry: 1000\n\nevent: begun\ndata: {}\n\n"
     async for event in source:
         if event is None:
             yield ": still here\n\n"
