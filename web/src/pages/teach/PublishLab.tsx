@@ -1,10 +1,11 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Alert, App, Button, Card, Flex, Form, Input, Spin } from "antd";
 import { useRef, useState } from "react";
-import { asError, callHeaders, type Schemas } from "@/api/client";
+import { api, asError, body, callHeaders, type Schemas } from "@/api/client";
 import { useTexts } from "@/i18n";
 import { DropFile } from "@/ui/DropFile";
 import { Problem } from "@/ui/Problem";
+import { fromLocal } from "@/ui/zoned";
 import { LabReportShown } from "./LabReportShown";
 import { teachTexts } from "./texts";
 import { placeOf, zipOf } from "./zip";
@@ -12,6 +13,12 @@ import { placeOf, zipOf } from "./zip";
 interface Chosen {
   name: string;
   data: Blob;
+}
+
+interface Fields {
+  slug: string;
+  opens?: string;
+  due?: string;
 }
 
 interface Props {
@@ -29,9 +36,21 @@ export function PublishLab({ cohort, known, slug }: Props) {
   const { message } = App.useApp();
   const queries = useQueryClient();
   const base = `/api/cohorts/${encodeURIComponent(cohort)}/labs`;
+  const zone = useQuery({
+    queryKey: ["cohort", cohort],
+    queryFn: () => body(api.GET("/api/cohorts/{cohort}", { params: { path: { cohort } } })),
+    select: (found) => found.zone,
+  });
   const check = useMutation({ mutationFn: ({ data }: Chosen) => sent<Schemas["LabReport"]>(`${base}/check`, data) });
   const publish = useMutation({
-    mutationFn: ({ name, data }: Chosen) => sent<Schemas["Lab"]>(`${base}?slug=${encodeURIComponent(name)}`, data),
+    mutationFn: ({ data, fields }: { data: Blob; fields: Fields }) => {
+      const query = new URLSearchParams({ slug: slug ?? fields.slug });
+      for (const name of ["opens", "due"] as const) {
+        const at = fromLocal(fields[name] ?? "", zone.data ?? "UTC");
+        if (at) query.set(name, at);
+      }
+      return sent<Schemas["Lab"]>(`${base}?${query}`, data);
+    },
     onSuccess: (lab) => {
       void message.success(t("published", { slug: lab.slug }));
       for (const key of ["labs", "lab", "regrades"]) void queries.invalidateQueries({ queryKey: [key, cohort] });
@@ -57,9 +76,10 @@ export function PublishLab({ cohort, known, slug }: Props) {
             name="publish"
             layout="vertical"
             initialValues={{ slug: slug ?? slugOf(chosen.name) }}
-            onFinish={(fields: { slug: string }) => publish.mutate({ name: slug ?? fields.slug, data: chosen.data })}
+            onFinish={(fields: Fields) => publish.mutate({ data: chosen.data, fields })}
           >
             {!slug && <SlugField known={known} />}
+            {!slug && zone.data && <FirstDates zone={zone.data} />}
             <Button type="primary" htmlType="submit" loading={publish.isPending}>
               {t("doPublish")}
             </Button>
@@ -85,6 +105,20 @@ function SlugField({ known }: { known: string[] }) {
     >
       <Input maxLength={63} />
     </Form.Item>
+  );
+}
+
+function FirstDates({ zone }: { zone: string }) {
+  const t = useTexts(teachTexts);
+  return (
+    <Flex wrap gap="middle">
+      <Form.Item name="opens" label={t("opens")} extra={t("opensHint")}>
+        <Input type="datetime-local" style={{ width: 230 }} />
+      </Form.Item>
+      <Form.Item name="due" label={t("due")} extra={t("zone", { zone })}>
+        <Input type="datetime-local" style={{ width: 230 }} />
+      </Form.Item>
+    </Flex>
   );
 }
 

@@ -33,6 +33,7 @@ export const teachTexts = defineTexts({
   points: ["{kind}：{n} 分", "{kind}: {n} points"],
   slug: ["代号", "Name"],
   slugHint: ["小写字母、数字和连字符；发布后不变", "lower-case letters, digits and hyphens; it stays"],
+  opensHint: ["空着：学生马上看到", "empty: students see it at once"],
   slugRule: ["用小写字母、数字和连字符", "use lower-case letters, digits and hyphens"],
   newVersion: ["会成为 {slug} 的新版本", "becomes a new version of {slug}"],
   publishNew: ["发布新版本", "Publish a new version"],
