@@ -24,8 +24,13 @@ export default function MarkdownRendered({ text, base }: { text: string; base?: 
               {children}
             </a>
           ),
+          pre: ({ node: _, ...rest }) => (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+            <pre tabIndex={0} {...rest} />
+          ),
           table: ({ node: _, ...rest }) => (
-            <div className="markdown-wide">
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: as above
+            <div className="markdown-wide" tabIndex={0}>
               <table {...rest} />
             </div>
           ),

@@ -44,7 +44,7 @@ export function MyHandIns({ rows, zone }: { rows: readonly Schemas["Submission"]
         },
         {
           key: "receipt",
-          title: "",
+          title: t("receiptColumn"),
           wideOnly: true,
           render: (row) =>
             row.state === "accepted" && (

@@ -44,6 +44,7 @@ export const labTexts = defineTexts({
   again: ["这个文件已经交过，是同一份提交", "This file had been handed in: it is the same submission"],
   invalid: ["没有收下（不扣次数）", "Not taken (it cost no try)"],
   receipt: ["保存回执", "Save the receipt"],
+  receiptColumn: ["回执", "Receipt"],
   watch: ["看评分过程", "Watch the grading"],
   mine: ["我的提交", "My hand-ins"],
   noneYet: ["还没有提交", "Nothing handed in yet"],

@@ -174,7 +174,7 @@ export default function Search() {
           },
           {
             key: "archive",
-            title: "",
+            title: t("archiveColumn"),
             wideOnly: true,
             render: (row) =>
               row.state === "accepted" && (

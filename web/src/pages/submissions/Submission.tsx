@@ -179,7 +179,7 @@ function Files({ files }: { files: Schemas["Submission"]["files"] }) {
               label={t("files", { n: files.length })}
               columns={[
                 { key: "path", title: t("file"), render: (file) => <code>{file.path}</code> },
-                { key: "size", title: "", render: (file) => size(file.size) },
+                { key: "size", title: t("size"), render: (file) => size(file.size) },
               ]}
             />
           ),

@@ -11,6 +11,8 @@ export const submissionTexts = defineTexts({
   files: ["收下的文件（{n}）", "Files taken ({n})"],
   receipt: ["保存回执", "Save the receipt"],
   archive: ["下载压缩包", "Download the archive"],
+  archiveColumn: ["压缩包", "Archive"],
+  size: ["大小", "Size"],
   rerun: ["重新评分", "Grade again"],
   rerunAsk: ["重新评分一次，不扣学生的次数", "Grade it once more; it costs the student no try"],
   late: ["迟交", "late"],
