@@ -36,17 +36,21 @@ def grades(
     context: typer.Context,
     cohort: Annotated[str | None, typer.Option("--cohort", "-c", help=t("全班的成绩", "grades of a class"))] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help=t("导出到 CSV 文件", "export to a CSV file"))] = None,
+    xlsx: Annotated[
+        Path | None,
+        typer.Option("--xlsx", help=t("导出到 XLSX，含每个成绩的来由", "a workbook, with how each came about")),
+    ] = None,
     json: Json = False,
 ) -> None:
     if context.invoked_subcommand is not None:
         return
     with common.client() as client:
-        if csv is not None:
+        if (file := csv or xlsx) is not None:
             if cohort is None:
-                raise BadInput(Text("--csv 要和 --cohort 一起用", "--csv goes with --cohort"))
-            csv.write_bytes(client.grades_csv(cohort))
-            if not output.result({"file": csv}):
-                output.say(Text(f"已导出到 {csv}", f"written to {csv}"))
+                raise BadInput(Text("--csv、--xlsx 要和 --cohort 一起用", "--csv and --xlsx go with --cohort"))
+            file.write_bytes(client.grades_csv(cohort) if csv else client.grades_xlsx(cohort))
+            if not output.result({"file": file}):
+                output.say(Text(f"已导出到 {file}", f"written to {file}"))
             return
         if cohort is not None:
             _class(client.class_grades(cohort))
@@ -54,8 +58,8 @@ def grades(
         found = client.grades()
     if output.result(found):
         return
-    headings = [t("课程班", "cohort"), t("实验", "lab"), t("结果", "result"), t("得分", "points"), t("迟交", "late")]
-    rows = [[g.cohort, g.lab, g.verdict_text or g.verdict, points(g.points, g.max_points), _late(g)] for g in found]
+    headings = [t("课程班", "cohort"), t("实验", "lab"), t("结果", "result"), t("得分", "points"), t("来由", "because")]
+    rows = [[g.cohort, g.lab, g.verdict_text or g.verdict, points(g.points, g.max_points), because(g)] for g in found]
     output.table(headings, rows)
 
 
@@ -109,6 +113,18 @@ def replay(
         output.say(f"  {change.title}: {shown[0]} → {shown[1]}")
     for text in found.environment:
         output.say("  · " + text)
+
+
+def because(grade: Grade) -> str | None:
+    """Why the points are not simply those graded: being late, and what staff decided."""
+    told = [_late(grade)]
+    if grade.override is not None:
+        told.append(t(f"教师改为 {grade.override:g}：", f"set to {grade.override:g}: ") + (grade.override_reason or ""))
+    if grade.bonus is not None:
+        told.append(t(f"加分 {grade.bonus:+g}：", f"bonus {grade.bonus:+g}: ") + (grade.bonus_reason or ""))
+    if grade.comment:
+        told.append(t("评语：", "comment: ") + grade.comment)
+    return "\n".join(one for one in told if one) or None
 
 
 def _late(grade: Grade) -> str | None:

@@ -269,6 +269,10 @@ class Client:
     def grades_csv(self, cohort: str) -> bytes:
         return self.transport.request("GET", f"/api/cohorts/{_part(cohort)}/grades.csv").content
 
+    def grades_xlsx(self, cohort: str) -> bytes:
+        """The grades of a cohort as a workbook; for staff."""
+        return self.transport.request("GET", f"/api/cohorts/{_part(cohort)}/grades.xlsx").content
+
     def budgets(self) -> list[Budget]:
         return [Budget.model_validate(item) for item in self._get("/api/budgets")]
 
