@@ -114,3 +114,12 @@ def test_the_weeks_best_computed_most_and_stand_there_by_alias(
     assert diligent.name not in answer.text
     stranger = factories.make_person(platform)
     assert in_browser(stranger).get("/api/cohorts/ai-2026/top").status_code == 404
+
+
+def test_a_list_of_everybodys_jobs_says_whose_each_is(platform: Platform, classroom: Any, in_browser: SignIn) -> None:
+    run_job(platform, classroom.alice, classroom.cohort)
+    params = {"everybody": True, "cohort": classroom.cohort.slug, "fold": True}
+    (job,) = in_browser(classroom.teacher).get("/api/jobs", params=params).json()["items"]
+    assert (job["person"], job["mine"]) == (classroom.alice.name, False)
+    (own,) = in_browser(classroom.alice).get("/api/jobs").json()["items"]
+    assert (own["person"], own["mine"]) == (None, True)

@@ -68,6 +68,8 @@ class Job(Answer):
     name: str
     kind: str
     mine: bool = True
+    person: str | None = None
+    """whose it is; in a list of everybody's"""
     attempt: str | None = None
     label: str
     state: str

@@ -81,6 +81,12 @@ def job(row: tables.Job, caller: Caller, language: Language, runs: Sequence[tabl
     )
 
 
+def with_people(platform: Platform, rows: Sequence[tables.Job], shown: Sequence[Job]) -> list[Job]:
+    """`shown`, which are `rows`, with whose each is: for a list of everybody's that staff may see."""
+    names = jobs.names_of(platform, rows)
+    return [one.model_copy(update={"person": names.get(row.person_id)}) for row, one in zip(rows, shown, strict=True)]
+
+
 def with_states(platform: Platform, shown: Sequence[Job]) -> list[Job]:
     """`shown` with how the whole array of each stands."""
     ids = sorted({one.array for one in shown if one.array is not None})

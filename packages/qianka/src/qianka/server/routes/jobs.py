@@ -83,6 +83,7 @@ def list_jobs(
         limit=min(limit, 500),
     )
     items = [views.job(row, caller, language) for row in rows]
+    items = views.with_people(platform, rows, items) if everybody else items
     items = views.with_states(platform, items) if fold else items
     return Page[Job](items=items, next=items[-1].id if len(items) == min(limit, 500) else None)
 

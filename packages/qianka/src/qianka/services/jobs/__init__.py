@@ -26,5 +26,6 @@ from qianka.services.jobs.view import LogPiece as LogPiece
 from qianka.services.jobs.view import QueueView as QueueView
 from qianka.services.jobs.view import get as get
 from qianka.services.jobs.view import list_jobs as list_jobs
+from qianka.services.jobs.view import names_of as names_of
 from qianka.services.jobs.view import queue_view as queue_view
 from qianka.services.jobs.view import read_log as read_log

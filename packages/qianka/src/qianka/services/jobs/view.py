@@ -21,6 +21,7 @@ from qianka.services import access, nodes
 from qianka.services.jobs.reasons import reason_text
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import jobs as repo
+from qianka.store.repos import usage
 from qianka.store.tables import Job, Run
 
 QUEUE_LIMIT = 5000
@@ -95,6 +96,12 @@ def list_jobs(
             before=before,
             limit=max(1, min(limit, 500)),
         )
+
+
+def names_of(platform: Platform, rows: Sequence[Job]) -> dict[int, str]:
+    """The names of those whose jobs `rows` are, by person; whether the caller may know them was asked for the list."""
+    with platform.store.reading() as session:
+        return usage.names(session, {row.person_id for row in rows})
 
 
 def read_log(

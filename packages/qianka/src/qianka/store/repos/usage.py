@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -91,6 +91,12 @@ def running(session: Session) -> Sequence[Any]:
         .order_by(Run.started_at, Job.id)
     )
     return session.execute(query).all()
+
+
+def names(session: Session, person_ids: Iterable[int]) -> dict[int, str]:
+    """Names of people by number."""
+    query = select(Person.id, Person.name).where(Person.id.in_(sorted(person_ids)))
+    return {person: name for person, name in session.execute(query)}
 
 
 def waiting(session: Session) -> tuple[int, datetime | None]:
