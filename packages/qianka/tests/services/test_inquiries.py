@@ -161,3 +161,13 @@ def test_both_sides_are_told_without_a_word_of_it(platform: Platform, lab: Lab, 
 def test_an_empty_or_endless_message_is_refused(platform: Platform, lab: Lab, amy: Caller, text: str) -> None:
     with pytest.raises(BadInput):
         inquiries.ask(platform, amy, "ai", "lab1", text)
+
+
+def test_a_lab_that_has_not_opened_is_not_known_of(
+    platform: Platform, cohort: Cohort, amy: Caller, clock: FakeClock
+) -> None:
+    make_lab(platform, cohort, "final", opens_at=clock.now() + timedelta(days=1))
+    with pytest.raises(NotFound):
+        inquiries.ask(platform, amy, "ai", "final", "what is it about?")
+    clock.advance(timedelta(days=1).total_seconds())
+    assert inquiries.ask(platform, amy, "ai", "final", "why 70?")

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from qianka.errors import BadInput, Conflict, NotFound, OverLimit, Text
 from qianka.ids import new_id
-from qianka.services import access, audit, events
+from qianka.services import access, audit, events, labs
 from qianka.services.grades.counted import Counted, gather
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import adjustments, people
@@ -43,6 +43,7 @@ def ask(
     Raises NotFound, Forbidden (not a student there, or suspended), BadInput, Conflict, OverLimit.
     """
     _check(text)
+    labs.get(platform, caller, cohort_slug, lab_slug)  # one that has not opened is not known of
     with platform.store.transaction() as session:
         cohort = access.cohort_for(session, caller, cohort_slug)
         mine = access.require_active(session, caller, cohort.id)
