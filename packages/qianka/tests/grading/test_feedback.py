@@ -79,6 +79,17 @@ def test_everything_in_the_page_is_escaped(lab: Lab, language: Any, text: str) -
     assert page.startswith("<section")
 
 
+def test_findings_say_what_went_wrong_where(lab: Lab) -> None:
+    found = told(lab, failing("train", traceback("ValueError", "bad shape", "/work/code/train.py")))
+    assert feedback.findings(found, "en") == ["stage train · code/train.py:7 · ValueError: bad shape"]
+    assert feedback.findings(found, "zh")[0].startswith("阶段 train")
+    hidden = told(lab, failing("predict", traceback("ValueError", SECRET)))
+    assert feedback.findings(hidden, "en") == ["stage predict · ValueError"]
+    assert feedback.findings({}, "en") == []
+    bare = {"verdict": "infra_error", "stage": None, "file": None, "exception": None, "encoding": [], "problems": []}
+    assert feedback.findings(bare, "zh") == []
+
+
 @pytest.mark.parametrize("verdict", list(Verdict))
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_every_verdict_makes_a_page(lab: Lab, verdict: Verdict, language: Any) -> None:

@@ -39,6 +39,12 @@ export default function Lab() {
     if (event.kind === "attempt" || event.kind === "grade") void mine.refetch();
     if (event.kind === "lab" || event.kind === "dates") void found.refetch();
   });
+  if (!found.data)
+    return (
+      <Page title={t("labs")}>
+        <Answer of={found}>{() => null}</Answer>
+      </Page>
+    );
   return (
     <Answer of={found}>
       {(shown) => (

@@ -22,7 +22,7 @@ export function MyHandIns({ rows, zone }: { rows: readonly Schemas["Submission"]
           title: t("at"),
           render: (row) => (
             <Link to={`/submissions/${row.id}`}>
-              <Moment at={row.submitted_at} zone={zone} countdown />
+              <Moment at={row.submitted_at} zone={zone} />
             </Link>
           ),
         },

@@ -14,6 +14,12 @@ export default function AttemptPage() {
     queryKey: ["attempt", attempt, "head"],
     queryFn: () => body(api.GET("/api/attempts/{attempt_id}", { params: { path: { attempt_id: attempt } } })),
   });
+  if (!found.data)
+    return (
+      <Page title={t("attempts")}>
+        <Answer of={found}>{() => null}</Answer>
+      </Page>
+    );
   return (
     <Answer of={found}>
       {(shown) => (

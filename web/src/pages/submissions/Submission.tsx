@@ -38,6 +38,12 @@ export default function Submission() {
   useLive(["me", ...(staffOf ? [`staff:${staffOf}`] : [])], (event) => {
     if (event.payload.submission === submission) void found.refetch();
   });
+  if (!found.data)
+    return (
+      <Page title={t("submission")}>
+        <Answer of={found}>{() => null}</Answer>
+      </Page>
+    );
   return (
     <Answer of={found}>
       {(shown) => (
