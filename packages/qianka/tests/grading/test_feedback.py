@@ -86,7 +86,14 @@ def test_findings_say_what_went_wrong_where(lab: Lab) -> None:
     hidden = told(lab, failing("predict", traceback("ValueError", SECRET)))
     assert feedback.findings(hidden, "en") == ["stage predict · ValueError"]
     assert feedback.findings({}, "en") == []
-    bare = {"verdict": "infra_error", "stage": None, "file": None, "exception": None, "encoding": [], "problems": []}
+    bare: dict[str, Any] = {
+        "verdict": "infra_error",
+        "stage": None,
+        "file": None,
+        "exception": None,
+        "encoding": [],
+        "problems": [],
+    }
     assert feedback.findings(bare, "zh") == []
 
 
