@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from qianka.services.attempts.outcome import update_grade
 from qianka.services.platform import Platform
+from qianka.store.tables import Attempt
 from qianka.testing import make_attempt, make_submission
 
 if TYPE_CHECKING:
@@ -120,3 +121,20 @@ def test_every_mistake_of_a_lab_folder_is_told_and_nothing_published(with_token:
     assert [(one["slug"], one["version"]) for one in teacher.get(base).json()] == before
     assert teacher.post(f"{base}/check", content=b"no zip").status_code in (400, 422)
     assert with_token(classroom.alice).post(f"{base}/check", content=zipped(a="b")).status_code == 403
+
+
+def test_a_regrade_tells_where_an_override_holds(with_token: SignIn, classroom: Classroom, platform: Platform) -> None:
+    for person in (classroom.alice, classroom.bob):
+        grade(platform, classroom, person, 80)
+    teacher = with_token(classroom.teacher)
+    decided = {"login": "alice", "kind": "override", "points": 85, "text": "oral exam"}
+    teacher.post(f"{classroom.path}/adjustments", json=decided)
+    regrade = teacher.post(f"{classroom.path}/regrades", json={"reason": "stricter"}).json()["id"]
+    with platform.store.transaction() as session:
+        for row in session.query(Attempt).filter_by(regrade_id=regrade):
+            row.state, row.verdict, row.points, row.max_points = "done", "accepted", 60, 100
+    shown = teacher.get(f"/api/regrades/{regrade}").json()
+    assert {line["login"]: line["override"] for line in shown["lines"]} == {"alice": 85, "bob": None}
+    teacher.post(f"/api/regrades/{regrade}/apply", json={"digest": shown["digest"]})
+    lines = teacher.get(f"/api/cohorts/{classroom.cohort.slug}/grades").json()["items"]
+    assert {line["login"]: line["total"] for line in lines} == {"alice": 85, "bob": 60}

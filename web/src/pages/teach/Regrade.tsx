@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Alert, Button, Card, Flex, Popconfirm, Typography } from "antd";
+import { Alert, Button, Card, Flex, Popconfirm, Tag, Typography } from "antd";
 import { Link, useParams } from "react-router";
 import { api, body, type Schemas } from "@/api/client";
 import { useTexts } from "@/i18n";
@@ -150,6 +150,7 @@ function Lines({ rows }: { rows: Schemas["RegradeLine"][] }) {
                   {one.title}: {change(one)}
                 </div>
               ))}
+              {row.override !== null && <Tag color="warning">{t("held", { n: plain(row.override) })}</Tag>}
               <Link to={`/attempts/${row.attempt}`}>{t("attempt")}</Link>
             </div>
           ),

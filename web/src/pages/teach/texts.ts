@@ -106,6 +106,7 @@ export const teachTexts = defineTexts({
   graded: ["{n} 份已评", "{n} graded"],
   nobodyMoves: ["没有人的成绩会变", "Nobody's grade moves"],
   movers: ["{n} 人的成绩会变", "{n} grades move"],
+  held: ["改分 {n} 有效，得分不变", "an override of {n} holds; what counts stays"],
   moversDone: ["{n} 人的成绩变了", "{n} grades have moved"],
   infra_error: ["平台故障", "platform fault"],
   not_run: ["没有运行", "not run"],

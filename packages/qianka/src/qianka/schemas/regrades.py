@@ -66,6 +66,8 @@ class RegradeLine(Answer):
     moved: float
     changes: list[CheckChange] = Field(default_factory=list)
     attempt: str
+    override: float | None = None
+    """points that staff set: they count on, whatever is graded"""
 
 
 class RegradeFault(Answer):

@@ -40,6 +40,7 @@ def shown(found: Difference, language: Language) -> RegradeShown:
                 moved=line.moved,
                 changes=[_change(change, language) for change in line.changes],
                 attempt=line.after["attempt"],
+                override=line.override,
             )
             for line in found.lines
         ],

@@ -17,6 +17,7 @@ from qianka.services.platform import Caller, Platform
 from qianka.services.regrades import reasons
 from qianka.services.regrades.reasons import Change
 from qianka.services.regrades.start import for_staff
+from qianka.store.repos import adjustments
 from qianka.store.repos import attempts as attempt_repo
 from qianka.store.repos import regrades as repo
 from qianka.store.tables import Attempt, Cohort, Lab, Regrade
@@ -34,6 +35,8 @@ class Line:
     after: dict[str, Any]
     moved: float
     changes: list[Change]
+    override: float | None = None
+    """points that staff set: they count on, whatever is graded"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +121,11 @@ def _lines(session: Session, platform: Platform, cohort: Cohort, moved: Sequence
     names = dates.names(session, moved)
     ids = [facts["attempt"] for move in moved for facts in (move.before, move.after) if facts is not None]
     attempts = repo.by_ids(session, ids)
+    overrides = {
+        (row.person_id, row.lab_id): row.points
+        for row in adjustments.of_cohort(session, cohort.id)
+        if row.kind == "override"
+    }
     slugs: dict[int, str] = {}
     found = []
     for move in moved:
@@ -137,6 +145,7 @@ def _lines(session: Session, platform: Platform, cohort: Cohort, moved: Sequence
                 after=move.after,
                 moved=move.points,
                 changes=[*changes, *reasons.late(move.before, move.after)],
+                override=overrides.get((move.person_id, move.lab_id)),
             )
         )
     found = [line for line in found if line.changes or line.moved or line.before is None]
