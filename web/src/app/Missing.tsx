@@ -1,19 +1,20 @@
 import { Button, Result } from "antd";
-import { Link } from "react-router";
+import { useNavigate } from "react-router";
 import { useTexts } from "@/i18n";
 import { appTexts } from "./texts";
 
 export function Missing() {
   const t = useTexts(appTexts);
+  const go = useNavigate();
   return (
     <Result
       status="404"
       title={t("missing")}
       subTitle={t("missingHint")}
       extra={
-        <Link to="/">
-          <Button type="primary">{t("toHome")}</Button>
-        </Link>
+        <Button type="primary" onClick={() => void go("/")}>
+          {t("toHome")}
+        </Button>
       }
     />
   );

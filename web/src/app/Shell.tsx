@@ -11,7 +11,7 @@ import { LiveBadge } from "@/live/LiveBadge";
 import { live } from "@/live/stream";
 import { Problem } from "@/ui/Problem";
 import { useCohort } from "./cohort";
-import { type Me, MeProvider, useWho } from "./me";
+import { isStaff, type Me, MeProvider, useWho } from "./me";
 import { menuOf } from "./menu";
 import { appTexts } from "./texts";
 import { useLook } from "./theme";
@@ -76,7 +76,7 @@ function Framed({ me }: { me: Me }) {
           </Drawer>
         )}
         <Layout.Content id="content" className="shell-content" tabIndex={-1} role="main">
-          <Notices />
+          <Notices me={me} />
           <Outlet />
         </Layout.Content>
       </Layout>
@@ -151,6 +151,7 @@ function LookButton() {
           onClick: () => choose(key),
         })),
       }}
+      trigger={["click"]}
     >
       <Button type="text" icon={isDark ? <MoonOutlined /> : <SunOutlined />} aria-label={t("look")} />
     </Dropdown>
@@ -187,15 +188,31 @@ function PersonButton({ me }: { me: Me }) {
   );
 }
 
-/** What every page has to say while it lasts, such as a full disk. */
-function Notices() {
+/** How the machine is set up: for those who can change it. */
+const FOR_OPERATORS = new Set(["root"]);
+
+/** What every page has to say while it lasts, such as a full disk; what to do, for those who can do it. */
+function Notices({ me }: { me: Me }) {
+  const operates = me.is_admin || me.cohorts.some((one) => isStaff(me, one.cohort));
   const { language } = useLanguage();
   const health = useQuery({
     queryKey: ["health", language],
     queryFn: () => body(api.GET("/api/health")),
     refetchInterval: 60_000,
   });
-  return (health.data?.notices ?? []).map((notice) => (
-    <Alert key={notice.code} type="warning" showIcon banner title={notice.message} description={notice.fix} />
-  ));
+  const notices = (health.data?.notices ?? []).filter((notice) => operates || !FOR_OPERATORS.has(notice.code));
+  if (notices.length === 0) return null;
+  return (
+    <Flex vertical gap="small" style={{ marginBottom: 16 }}>
+      {notices.map((notice) => (
+        <Alert
+          key={notice.code}
+          type="warning"
+          showIcon
+          title={notice.message}
+          description={operates ? notice.fix : undefined}
+        />
+      ))}
+    </Flex>
+  );
 }

@@ -50,7 +50,7 @@ export function themeOf(isDark: boolean): ThemeConfig {
     token: {
       colorPrimary: isDark ? "#4d8dff" : "#0b57d0",
       colorLink: isDark ? "#7fb0ff" : "#0b57d0",
-      ...(isDark ? { colorInfo: "#7fb0ff" } : SAID),
+      ...(isDark ? { colorInfo: "#7fb0ff", colorError: "#f26d6d" } : SAID),
       colorTextTertiary: isDark ? "rgba(255,255,255,0.66)" : "rgba(0,0,0,0.62)",
       colorTextSecondary: isDark ? "rgba(255,255,255,0.72)" : "rgba(0,0,0,0.66)",
       colorTextDescription: isDark ? "rgba(255,255,255,0.72)" : "rgba(0,0,0,0.66)",
@@ -59,6 +59,8 @@ export function themeOf(isDark: boolean): ThemeConfig {
       fontSize: 15,
       controlHeight: 40,
     },
-    components: isDark ? { Button: { primaryColor: "#00081a" }, Menu: { itemSelectedColor: "#b5d0ff" } } : {},
+    components: isDark
+      ? { Button: { primaryColor: "#00081a", dangerColor: "#1a0000" }, Menu: { itemSelectedColor: "#b5d0ff" } }
+      : {},
   };
 }

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Button, Card, Flex } from "antd";
-import type { MouseEvent } from "react";
-import { Link, useNavigate, useParams } from "react-router";
+import type { MouseEvent, ReactNode } from "react";
+import { useNavigate, useParams } from "react-router";
 import { Missing } from "@/app/Missing";
 import { useLanguage, useTexts } from "@/i18n";
 import { Answer } from "@/ui/Answer";
@@ -27,26 +27,31 @@ function Shown({ page }: { page: GuidePage }) {
   });
   return (
     <Page title={t(page)} above={t("guide")}>
-      <nav aria-label={t("pages")}>
-        <Flex wrap gap="small">
-          {GUIDE_PAGES.map((one) => (
-            <Link key={one} to={`/guide/${one}`} aria-current={one === page ? "page" : undefined}>
-              <Button tabIndex={-1} type={one === page ? "primary" : "default"}>
+      <OwnLinks>
+        <nav aria-label={t("pages")}>
+          <Flex wrap gap="small">
+            {GUIDE_PAGES.map((one) => (
+              <Button
+                key={one}
+                href={`/guide/${one}`}
+                type={one === page ? "primary" : "default"}
+                aria-current={one === page ? "page" : undefined}
+              >
                 {t(one)}
               </Button>
-            </Link>
-          ))}
-        </Flex>
-      </nav>
-      <Card>
-        <Answer of={text}>{(read) => <Inside text={read} />}</Answer>
-      </Card>
+            ))}
+          </Flex>
+        </nav>
+        <Card style={{ marginTop: 16, maxWidth: 900 }}>
+          <Answer of={text}>{(read) => <Markdown text={read} />}</Answer>
+        </Card>
+      </OwnLinks>
     </Page>
   );
 }
 
 /** Links to other pages of ours do not load the application anew. */
-function Inside({ text }: { text: string }) {
+function OwnLinks({ children }: { children: ReactNode }) {
   const go = useNavigate();
   const follow = (event: MouseEvent) => {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
@@ -58,8 +63,6 @@ function Inside({ text }: { text: string }) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the links inside are what is used; Enter on one is a click
     // biome-ignore lint/a11y/useKeyWithClickEvents: the links inside are what is used; Enter on one is a click
-    <div onClick={follow}>
-      <Markdown text={text} />
-    </div>
+    <div onClick={follow}>{children}</div>
   );
 }

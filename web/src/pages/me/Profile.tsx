@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { App, Button, Card, Descriptions, Form, Input, Switch, Tag } from "antd";
+import { App, Button, Card, Descriptions, Flex, Form, Input, Radio, Switch, Tag } from "antd";
 import { api, body, type Schemas } from "@/api/client";
 import { useMe } from "@/app/me";
-import { useTexts } from "@/i18n";
+import { type Look, useLook } from "@/app/theme";
+import { type Language, useLanguage, useTexts } from "@/i18n";
 import { Page } from "@/ui/Page";
 import { Problem } from "@/ui/Problem";
 import { meTexts } from "./texts";
@@ -26,6 +27,9 @@ export default function Profile() {
           ]}
         />
         <OnBoards />
+      </Card>
+      <Card title={t("shown")}>
+        <Shown />
       </Card>
       <Card title={t("password")}>
         <Password />
@@ -69,6 +73,32 @@ function OnBoards() {
         {t("save")}
       </Button>
     </Form>
+  );
+}
+
+/** Kept in this browser: the same person may want it otherwise on another screen. */
+function Shown() {
+  const t = useTexts(meTexts);
+  const { language, choose } = useLanguage();
+  const look = useLook();
+  return (
+    <Flex vertical gap="middle">
+      <Radio.Group
+        aria-label={t("language")}
+        value={language}
+        onChange={(event) => choose(event.target.value as Language)}
+        options={[
+          { value: "zh", label: "中文" },
+          { value: "en", label: "English" },
+        ]}
+      />
+      <Radio.Group
+        aria-label={t("look")}
+        value={look.look}
+        onChange={(event) => look.choose(event.target.value as Look)}
+        options={(["system", "light", "dark"] as const).map((value) => ({ value, label: t(value) }))}
+      />
+    </Flex>
   );
 }
 
