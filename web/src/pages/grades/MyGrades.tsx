@@ -91,7 +91,7 @@ function OfCohort({ cohort, title, rows, onAsk }: OfCohortProps) {
           { key: "how", title: t("how"), render: (row) => <How grade={row} /> },
           {
             key: "act",
-            title: "",
+            title: t("acts"),
             render: (row) => (
               <Flex gap="small" wrap align="center">
                 {row.attempt && <Link to={`/attempts/${row.attempt}`}>{t("attempt")}</Link>}

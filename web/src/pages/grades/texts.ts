@@ -19,4 +19,5 @@ export const gradeTexts = defineTexts({
   askOf: ["询问“{lab}”的成绩", "Ask about the grade of “{lab}”"],
   asked: ["我的询问", "My inquiry"],
   all: ["我的全部询问", "All my inquiries"],
+  acts: ["操作", "Actions"],
 });

@@ -37,7 +37,7 @@ export function LabExtensions({ lab }: { lab: Schemas["Lab"] }) {
               { key: "reason", title: t("reason"), render: (row) => row.reason },
               {
                 key: "by",
-                title: "",
+                title: t("since"),
                 wideOnly: true,
                 render: (row) => (
                   <>
@@ -48,7 +48,7 @@ export function LabExtensions({ lab }: { lab: Schemas["Lab"] }) {
               },
               {
                 key: "act",
-                title: "",
+                title: t("acts"),
                 render: (row) => (
                   <Button
                     size="small"

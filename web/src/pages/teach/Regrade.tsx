@@ -109,7 +109,7 @@ function Found({ shown }: { shown: Shown }) {
               { key: "why", title: t("whyMoves"), render: (row) => row.fault ?? wordOf(row.verdict) },
               {
                 key: "attempt",
-                title: "",
+                title: t("attempt"),
                 render: (row) => <Link to={`/attempts/${row.attempt}`}>{t("attempt")}</Link>,
               },
             ]}

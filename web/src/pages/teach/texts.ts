@@ -122,4 +122,6 @@ export const teachTexts = defineTexts({
   dropAsk: ["放弃这次预演？什么都不会变", "Drop this rehearsal? Nothing changes"],
   faults: ["平台没能重评这些；它们的成绩不变", "The platform could not grade these again; their grades stay"],
   attempt: ["评分", "grading"],
+  since: ["何时给的", "Given"],
+  acts: ["操作", "Actions"],
 });
