@@ -20,6 +20,7 @@ SignIn = Callable[[Person], TestClient]
 PUBLIC = {
     ("POST", "/api/auth/login"),
     ("POST", "/api/auth/activate"),
+    ("GET", "/api/auth/methods"),
     ("GET", "/api/version"),
     ("GET", "/api/health"),
     ("GET", "/api/openapi.json"),

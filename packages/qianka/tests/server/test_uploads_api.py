@@ -85,6 +85,16 @@ def test_an_upload_is_its_owners_alone(classroom: Any, with_token: SignIn, archi
     assert send(alice, upload, 0, archive).status_code == 404
 
 
+def test_an_upload_whose_bytes_are_gone_begins_anew(
+    classroom: Any, with_token: SignIn, archive: bytes, platform: Platform
+) -> None:
+    alice = with_token(classroom.alice)
+    upload = begin(alice, classroom, archive)
+    uploads.place(platform, upload).unlink()
+    for answer in (alice.get(f"/api/uploads/{upload}"), send(alice, upload, 0, archive)):
+        assert (answer.status_code, answer.json()["details"]["reason"]) == (404, "no_upload")
+
+
 @pytest.mark.parametrize(("size", "status"), [(0, 400), (10**9, 413)])
 def test_a_size_that_cannot_be_is_told_at_once(classroom: Any, with_token: SignIn, size: int, status: int) -> None:
     answer = with_token(classroom.alice).post(f"{classroom.path}/uploads", json={"filename": "a.zip", "size": size})

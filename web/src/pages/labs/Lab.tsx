@@ -73,7 +73,7 @@ export default function Lab() {
           <Row gutter={[16, 16]}>
             <Col xs={24} xxl={{ span: 10, order: 2 }}>
               <Flex vertical gap="middle">
-                <Card title={t("handIn")} size="small">
+                <Card title={t("handIn")} size="small" extra={<Link to="/guide/hand-in">{t("howTo")}</Link>}>
                   <WhileOpen lab={shown} always={staff}>
                     <HandInBox cohort={cohort} lab={lab} limit={shown.upload_limit ?? null} />
                   </WhileOpen>

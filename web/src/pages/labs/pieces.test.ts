@@ -1,14 +1,15 @@
 import { expect, it } from "vitest";
-import { type Progress, type Remote, sendInPieces, type Wire } from "./pieces";
+import { handInPieces, type Progress, type Remote, type Wire } from "./pieces";
 
 class Broken extends Error {}
 
 /** A server that keeps bytes; `breaks` names the calls (counted from 1) whose answer gets lost. */
-class Server implements Wire {
+class Server implements Wire<string> {
   kept = "";
   calls = 0;
   waited: number[] = [];
   forgotten = false;
+  handedIn: string | null = null;
 
   constructor(
     readonly breaks: number[] = [],
@@ -29,6 +30,11 @@ class Server implements Wire {
     if (offset === this.kept.length) this.kept += await piece.text();
     return this.answer();
   };
+  finish = async (id: string) => {
+    if (id === "u-1" && this.kept) this.handedIn ??= this.kept;
+    if (this.breaks.includes(++this.calls)) throw new Broken("lost");
+    return this.handedIn;
+  };
   wait = async (seconds: number) => {
     this.waited.push(seconds);
   };
@@ -37,41 +43,51 @@ class Server implements Wire {
 
 const FILE = new Blob(["0123456789"]);
 const running = () => new AbortController().signal;
-const nothing = () => undefined;
+const watch = { onStart: () => undefined, onProgress: () => undefined, onSent: () => undefined };
 
 it("sends a file piece by piece", async () => {
   const server = new Server();
   const told: Progress[] = [];
-  expect(await sendInPieces(FILE, null, server, nothing, (one) => told.push(one), running())).toBe("u-1");
-  expect(server.kept).toBe("0123456789");
+  const onProgress = (one: Progress) => void told.push(one);
+  expect(await handInPieces(FILE, null, server, { ...watch, onProgress }, running())).toBe("0123456789");
   expect(told.map((one) => one.sent)).toEqual([0, 4, 8, 10]);
 });
 
 it("asks how much is there after a break, and doubles nothing", async () => {
   const server = new Server([1, 3, 4]);
-  await sendInPieces(FILE, null, server, nothing, nothing, running());
-  expect(server.kept).toBe("0123456789");
+  expect(await handInPieces(FILE, null, server, watch, running())).toBe("0123456789");
   expect(server.waited).toEqual([1, 1, 2]);
+});
+
+it("asks again what came of it when only the last answer was lost", async () => {
+  const server = new Server([5]);
+  expect(await handInPieces(FILE, null, server, watch, running())).toBe("0123456789");
+  expect(server.waited).toEqual([1]);
 });
 
 it("goes on with what an earlier page had sent", async () => {
   const server = new Server([], "012345");
-  await sendInPieces(FILE, "u-1", server, nothing, nothing, running());
-  expect(server.kept).toBe("0123456789");
-  expect(server.calls).toBe(2);
+  expect(await handInPieces(FILE, "u-1", server, watch, running())).toBe("0123456789");
+  expect(server.calls).toBe(3);
+});
+
+it("finds what an earlier page had handed in without hearing of it, and sends nothing", async () => {
+  const server = new Server([], "0123456789");
+  server.forgotten = true;
+  expect(await handInPieces(FILE, "u-1", server, watch, running())).toBe("0123456789");
+  expect(server.calls).toBe(1);
 });
 
 it("begins anew when the server has forgotten it", async () => {
   const server = new Server();
   server.forgotten = true;
-  await sendInPieces(FILE, "u-0", server, nothing, nothing, running());
-  expect(server.kept).toBe("0123456789");
+  expect(await handInPieces(FILE, "u-0", server, watch, running())).toBe("0123456789");
 });
 
 it("gives up where trying again cannot help, and when it is stopped", async () => {
   const server = new Server();
   server.passing = () => false;
   server.breaks.push(2);
-  await expect(sendInPieces(FILE, null, server, nothing, nothing, running())).rejects.toThrow("lost");
-  await expect(sendInPieces(FILE, null, new Server(), nothing, nothing, AbortSignal.abort())).rejects.toThrow();
+  await expect(handInPieces(FILE, null, server, watch, running())).rejects.toThrow("lost");
+  await expect(handInPieces(FILE, null, new Server(), watch, AbortSignal.abort())).rejects.toThrow();
 });

@@ -5,11 +5,13 @@ export interface Remote {
   piece: number;
 }
 
-export interface Wire {
+export interface Wire<T> {
   start: () => Promise<Remote>;
   /** How much is there; null when the server has forgotten it. */
   look: (id: string) => Promise<Remote | null>;
   send: (id: string, offset: number, piece: Blob) => Promise<Remote>;
+  /** Hand the complete file in; asked again it is the same. Null when the server does not know it. */
+  finish: (id: string) => Promise<T | null>;
   wait: (seconds: number) => Promise<void>;
   /** Whether trying again can help. */
   passing: (error: unknown) => boolean;
@@ -23,16 +25,31 @@ export interface Progress {
 
 const PAUSES = [1, 2, 5, 10, 20, 30];
 
-/** The id of the complete upload. Tries on for as long as it can help, unless `signal` is aborted. */
-export async function sendInPieces(
+interface Watch {
+  onStart: (id: string) => void;
+  onProgress: (progress: Progress) => void;
+  onSent: () => void;
+}
+
+/**
+ * What came of handing `file` in. Tries on for as long as it can help, unless `signal` is aborted.
+ *
+ * `known`: the upload that an earlier page began with the same file. It may also be handed in already, with an
+ * answer that never came: then that is the answer.
+ */
+export async function handInPieces<T>(
   file: Blob,
   known: string | null,
-  wire: Wire,
-  onStart: (id: string) => void,
-  onProgress: (progress: Progress) => void,
+  wire: Wire<T>,
+  { onStart, onProgress, onSent }: Watch,
   signal: AbortSignal,
-): Promise<string> {
-  let remote = (known && (await patiently(() => wire.look(known)))) || null;
+): Promise<T> {
+  let remote: Remote | null = null;
+  if (known !== null) {
+    remote = await patiently(() => wire.look(known));
+    const done = remote === null ? await patiently(() => wire.finish(known)) : null;
+    if (done !== null) return done;
+  }
   remote ??= await patiently(wire.start);
   onStart(remote.id);
   onProgress({ sent: remote.received, pause: null });
@@ -46,7 +63,11 @@ export async function sendInPieces(
     remote = next;
     onProgress({ sent: remote.received, pause: null });
   }
-  return remote.id;
+  onSent();
+  const { id } = remote;
+  const handed = await patiently(() => wire.finish(id));
+  if (handed === null) throw new Error("the upload is gone");
+  return handed;
 
   /** `call`, or after a break what `look` says instead. */
   async function patiently<T>(call: () => Promise<T>, look: () => Promise<T> = call): Promise<T> {

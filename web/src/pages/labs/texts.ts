@@ -25,6 +25,7 @@ export const labTexts = defineTexts({
   handout: ["讲义", "Handout"],
   noHandout: ["这个实验没有讲义", "This lab has no handout"],
   handIn: ["提交", "Hand in"],
+  howTo: ["怎么交", "How to"],
   handInHint: [
     "断网后会从断点继续；刷新页面后再选同一个文件也会继续。",
     "It goes on where the line broke; after a reload, choose the same file.",

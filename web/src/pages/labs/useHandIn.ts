@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { ApiError, api, asError, body, callHeaders, type Schemas } from "@/api/client";
-import { type Progress, sendInPieces, type Wire } from "./pieces";
+import { handInPieces, type Progress, type Wire } from "./pieces";
 
 export type HandIn =
   | { state: "idle" }
@@ -23,17 +23,16 @@ export function useHandIn(cohort: string, lab: string) {
     const kept = `qianka.upload:${cohort}/${lab}/${file.name}/${file.size}/${file.lastModified}`;
     setState({ state: "sending", name: file.name, size: file.size, sent: 0, pause: null });
     try {
-      const id = await sendInPieces(
+      const handed = await handInPieces(
         file,
         localStorage.getItem(kept),
         wire(cohort, lab, file),
-        (started) => localStorage.setItem(kept, started),
-        (progress) => setState({ state: "sending", name: file.name, size: file.size, ...progress }),
+        {
+          onStart: (started) => localStorage.setItem(kept, started),
+          onProgress: (progress) => setState({ state: "sending", name: file.name, size: file.size, ...progress }),
+          onSent: () => setState({ state: "checking", name: file.name }),
+        },
         control.signal,
-      );
-      setState({ state: "checking", name: file.name });
-      const handed = await body(
-        api.POST("/api/uploads/{upload_id}/submission", { params: { path: { upload_id: id } } }),
       );
       localStorage.removeItem(kept);
       setState({ state: "taken", handed });
@@ -46,7 +45,7 @@ export function useHandIn(cohort: string, lab: string) {
   return { state, handIn, stop: () => running.current?.abort() };
 }
 
-function wire(cohort: string, lab: string, file: File): Wire {
+function wire(cohort: string, lab: string, file: File): Wire<Schemas["HandedIn"]> {
   return {
     start: () =>
       body(
@@ -55,14 +54,9 @@ function wire(cohort: string, lab: string, file: File): Wire {
           body: { filename: file.name, size: file.size },
         }),
       ),
-    look: async (id) => {
-      try {
-        return await body(api.GET("/api/uploads/{upload_id}", { params: { path: { upload_id: id } } }));
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return null;
-        throw error;
-      }
-    },
+    look: (id) => orNull(body(api.GET("/api/uploads/{upload_id}", { params: { path: { upload_id: id } } }))),
+    finish: (id) =>
+      orNull(body(api.POST("/api/uploads/{upload_id}/submission", { params: { path: { upload_id: id } } }))),
     send: async (id, offset, piece) => {
       const response = await fetch(`/api/uploads/${id}?offset=${offset}`, {
         method: "PUT",
@@ -78,4 +72,14 @@ function wire(cohort: string, lab: string, file: File): Wire {
     passing: (error) =>
       error instanceof ApiError && (error.status === 0 || error.status >= 500 || error.reason === "offset"),
   };
+}
+
+/** An answer, or null where the server says that there is no such upload. */
+async function orNull<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === "no_upload") return null;
+    throw error;
+  }
 }

@@ -68,9 +68,12 @@ def start(platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str, *
 
 
 def get(platform: Platform, caller: Caller, upload_id: str) -> Upload:
-    """One of the caller's uploads: how much of it is here. Raises NotFound."""
+    """One of the caller's uploads: how much of it is here. Raises NotFound, also where its bytes are gone."""
     with platform.store.reading() as session:
-        return _mine(session, caller, upload_id)
+        upload = _mine(session, caller, upload_id)
+    if not place(platform, upload_id).exists():  # a restored backup holds no uploads in flight
+        raise _no_upload()
+    return upload
 
 
 def take(platform: Platform, caller: Caller, upload_id: str, offset: int, piece: bytes) -> Upload:
@@ -151,27 +154,27 @@ def _where(session: Session, upload: Upload) -> tuple[Lab, Cohort]:
 def _mine(session: Session, caller: Caller, upload_id: str) -> Upload:
     upload = session.get(Upload, upload_id)
     if upload is None or caller.person_id is None or upload.person_id != caller.person_id:
-        raise NotFound(
-            Text("没有这个上传，或已过期", "there is no such upload, or it has expired"),
-            Text("重新上传", "begin anew"),
-            reason="no_upload",
-        )
+        raise _no_upload()
     return upload
+
+
+def _no_upload() -> NotFound:
+    return NotFound(
+        Text("没有这个上传，或已过期", "there is no such upload, or it has expired"),
+        Text("重新上传", "begin anew"),
+        reason="no_upload",
+    )
 
 
 @contextmanager
 def _held(platform: Platform, upload_id: str) -> Iterator[int]:
     """The file of an upload, for one writer at a time."""
     if not upload_id.replace("-", "").isalnum():
-        raise NotFound(Text("没有这个上传", "there is no such upload"), reason="no_upload")
+        raise _no_upload()
     try:
         file = os.open(place(platform, upload_id), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError as error:
-        raise NotFound(
-            Text("没有这个上传，或已过期", "there is no such upload, or it has expired"),
-            Text("重新上传", "begin anew"),
-            reason="no_upload",
-        ) from error
+        raise _no_upload() from error
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield file
