@@ -100,7 +100,20 @@ describe("the live stream", () => {
     expect(last().address).toContain("after=11");
   });
 
-  it("asks in turns where nothing comes through, and tries the stream again later", async () => {
+  it("goes back to the stream after a long restart", async () => {
+    listen("me");
+    await vi.advanceTimersByTimeAsync(100);
+    last().begin();
+    for (let failure = 0; failure < 4; failure += 1) last().fail();
+    recent = [event(11)];
+    await vi.advanceTimersByTimeAsync(100); // asked, answered: the server is back
+    expect(heard).toEqual([11]);
+    expect(lines).toHaveLength(2);
+    last().begin();
+    expect(stream.state).toBe("live");
+  });
+
+  it("asks in turns where nothing comes through, and tries the stream again ever more rarely", async () => {
     listen("me");
     await vi.advanceTimersByTimeAsync(100);
     recent = [event(11)];
@@ -109,11 +122,14 @@ describe("the live stream", () => {
     expect(stream.state).toBe("asking");
     expect(heard).toEqual([11]);
     recent = [event(11), event(12)];
-    await vi.advanceTimersByTimeAsync(5000);
+    await vi.advanceTimersByTimeAsync(10_000); // the second stream is held back as well
     expect(heard).toEqual([11, 12]);
     expect(asked.at(-1)).toContain("/api/events/recent?topics=me&after=11");
-    await vi.advanceTimersByTimeAsync(112_000);
     expect(lines).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(lines.length).toBeLessThan(10);
+    expect(asked.length).toBeGreaterThan(60);
+    while (stream.state === "asking" && last().closed) await vi.advanceTimersByTimeAsync(1000);
     const before = asked.length;
     last().begin();
     await vi.advanceTimersByTimeAsync(60_000);

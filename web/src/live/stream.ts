@@ -21,8 +21,9 @@ const POLL = 5_000;
 const FAILURES = 4;
 /** The server's first message comes at once, unless something on the way holds the stream back. */
 const BEGINS = 10_000;
-/** After so many rounds of asking the stream is tried again: the network may be another one by now. */
-const ROUNDS = 24;
+/** After so many rounds of asking the stream is tried again, then after twice as many, and so on. */
+const PATIENCE = 1;
+const MOST_PATIENCE = 32;
 const SETTLE = 50;
 
 export class LiveStream {
@@ -35,6 +36,7 @@ export class LiveStream {
   /** Rises with each connection that ends: an answer that comes for an earlier one is dropped. */
   private turn = 0;
   private failures = 0;
+  private patience = PATIENCE;
   private settling: ReturnType<typeof setTimeout> | undefined;
   private hiding: ReturnType<typeof setTimeout> | undefined;
   private polling: ReturnType<typeof setTimeout> | undefined;
@@ -114,6 +116,7 @@ export class LiveStream {
     source.addEventListener("begun", () => {
       clearTimeout(this.beginning);
       this.failures = 0;
+      this.patience = PATIENCE;
       this.tell("live");
     });
     source.onmessage = (message) => this.take(JSON.parse(message.data as string) as LiveEvent);
@@ -125,7 +128,7 @@ export class LiveStream {
       else if (source.readyState === 2) {
         this.close("away");
         this.polling = setTimeout(() => this.connect(topics), 1000 * this.failures);
-      }
+      } else this.beginning = setTimeout(() => this.poll(topics), BEGINS); // the browser tries again by itself
     };
   }
 
@@ -145,8 +148,9 @@ export class LiveStream {
         if (turn !== this.turn) return;
         this.tell("away");
       }
-      if (rounds >= ROUNDS) {
+      if (rounds >= this.patience) {
         this.failures = FAILURES - 1; // one failure more, and we ask again
+        this.patience = Math.min(2 * this.patience, MOST_PATIENCE);
         this.close("asking");
         this.connect(topics);
       } else this.polling = setTimeout(round, POLL);
