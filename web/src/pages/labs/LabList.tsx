@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Card, Flex, Tag, Typography } from "antd";
 import { Link, useParams } from "react-router";
 import { api, body, type Schemas } from "@/api/client";
+import { useMe } from "@/app/me";
 import { either, useLanguage, useTexts } from "@/i18n";
 import { useLive } from "@/live/useLive";
 import { Answer } from "@/ui/Answer";
@@ -11,6 +12,7 @@ import { labTexts } from "./texts";
 
 export default function LabList() {
   const t = useTexts(labTexts);
+  const me = useMe();
   const { cohort = "" } = useParams();
   const labs = useQuery({
     queryKey: ["labs", cohort],
@@ -20,7 +22,7 @@ export default function LabList() {
     if (event.kind === "lab" || event.kind === "dates") void labs.refetch();
   });
   return (
-    <Page title={t("labs")} above={cohort}>
+    <Page title={t("labs")} above={me.cohorts.find((one) => one.cohort === cohort)?.title ?? cohort}>
       <Answer of={labs} empty={t("noLabs")}>
         {(rows) => (
           <Flex vertical gap="small" component="ul" style={{ padding: 0, margin: 0, listStyle: "none" }}>

@@ -6,6 +6,7 @@ import { DataList } from "@/ui/DataList";
 import { Points, StateTag, VerdictTag } from "@/ui/tags";
 import { Curve } from "./Curve";
 import { Stages } from "./Stages";
+import { stageName } from "./stageName";
 import { submissionTexts } from "./texts";
 
 type Attempt = Schemas["Attempt"];
@@ -77,6 +78,7 @@ export function AttemptView({ attempt }: { attempt: Attempt }) {
 
 function Going({ attempt }: { attempt: Attempt }) {
   const t = useTexts(submissionTexts);
+  const { language } = useLanguage();
   const queue = attempt.queue;
   const parts = [
     queue?.ahead !== null && queue?.ahead !== undefined ? t("position", { n: queue.ahead }) : null,
@@ -92,7 +94,7 @@ function Going({ attempt }: { attempt: Attempt }) {
       title={
         <Flex gap="small" align="center" wrap>
           <StateTag state={attempt.state} />
-          {attempt.state === "running" && <span>{attempt.stage}</span>}
+          {attempt.state === "running" && <span>{stageName(attempt.stage, language)}</span>}
           {parts.length > 0 && <span>{parts.join(" · ")}</span>}
           {attempt.retries > 0 && <span>{t("retrying", { n: attempt.retries })}</span>}
         </Flex>

@@ -3,6 +3,7 @@ import { Button, Flex, Grid, Input, Select } from "antd";
 import { useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { api, body } from "@/api/client";
+import { useMe } from "@/app/me";
 import { either, useLanguage, useTexts } from "@/i18n";
 import { useLive } from "@/live/useLive";
 import { DataList } from "@/ui/DataList";
@@ -37,6 +38,7 @@ export default function Search() {
   const t = useTexts(submissionTexts);
   const { language } = useLanguage();
   const go = useNavigate();
+  const me = useMe();
   const { cohort = "" } = useParams();
   const [search, setSearch] = useSearchParams();
   const [chosen, setChosen] = useState<string[]>([]);
@@ -80,7 +82,7 @@ export default function Search() {
   return (
     <Page
       title={t("submissions")}
-      above={cohort}
+      above={me.cohorts.find((one) => one.cohort === cohort)?.title ?? cohort}
       extra={
         isWide && (
           <Button

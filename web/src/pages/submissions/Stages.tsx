@@ -1,8 +1,9 @@
 import { Card, Collapse, Flex, Typography } from "antd";
 import type { Schemas } from "@/api/client";
-import { useTexts } from "@/i18n";
+import { useLanguage, useTexts } from "@/i18n";
 import { JobLog } from "@/ui/JobLog";
 import { StateTag } from "@/ui/tags";
+import { stageName } from "./stageName";
 import { submissionTexts } from "./texts";
 
 type Stage = Schemas["AttemptJob"];
@@ -10,6 +11,7 @@ type Stage = Schemas["AttemptJob"];
 /** The stages of a grading; one whose output may be read opens to follow it. */
 export function Stages({ jobs }: { jobs: readonly Stage[] }) {
   const t = useTexts(submissionTexts);
+  const { language } = useLanguage();
   if (jobs.length === 0) return null;
   const going = jobs.find((job) => job.output && job.state === "RUNNING");
   return (
@@ -23,7 +25,9 @@ export function Stages({ jobs }: { jobs: readonly Stage[] }) {
           collapsible: job.output ? undefined : "disabled",
           showArrow: job.output,
           label: <StageLine stage={job} />,
-          children: job.output && <JobLog job={job.id} label={t("outputOf", { name: job.name })} />,
+          children: job.output && (
+            <JobLog job={job.id} label={t("outputOf", { name: stageName(job.name, language) })} />
+          ),
         }))}
       />
     </Card>
@@ -32,10 +36,11 @@ export function Stages({ jobs }: { jobs: readonly Stage[] }) {
 
 function StageLine({ stage }: { stage: Stage }) {
   const t = useTexts(submissionTexts);
+  const { language } = useLanguage();
   const took = stage.started_at && stage.ended_at && (Date.parse(stage.ended_at) - Date.parse(stage.started_at)) / 1000;
   return (
     <Flex gap="small" align="center" wrap>
-      <Typography.Text strong>{stage.name}</Typography.Text>
+      <Typography.Text strong>{stageName(stage.name, language)}</Typography.Text>
       <StateTag state={stage.state} />
       {took && <Typography.Text>{t("seconds", { n: took.toFixed(1) })}</Typography.Text>}
       {!stage.output && <Typography.Text type="secondary">{t("forStaff")}</Typography.Text>}
