@@ -24,6 +24,7 @@ from qianka.server.events import Tail, as_server_sent
 from qianka.services import events, people
 from qianka.services.platform import Platform
 from qianka.settings import Settings, with_environment
+from qianka.store.repos import records
 from qianka.store.upgrade import upgrade
 from qianka.testing import factories
 
@@ -72,7 +73,7 @@ def test_a_listener_resumes_after_its_last_event(platform: Platform) -> None:
     async def scene(tail: Tail) -> None:
         emit(platform, "job:a", 5)
         with platform.store.reading() as session:
-            third = events.records.events_after(session, ["job:a"], 0, 3)[-1].id
+            third = records.events_after(session, ["job:a"], 0, 3)[-1].id
         assert await take(tail.stream(["job:a"], third, lambda: True), 2) == [3, 4]
 
     run(platform, scene)
