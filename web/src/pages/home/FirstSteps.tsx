@@ -8,7 +8,7 @@ export function FirstSteps({ cohort }: { cohort: string }) {
   const t = useTexts(homeTexts);
   const steps = [
     { to: `/c/${cohort}/labs`, text: t("stepLabs") },
-    { to: "/guide/first-hand-in", text: t("stepHandIn") },
+    { to: "/guide/hand-in", text: t("stepHandIn") },
     { to: "/me/tokens", text: t("stepToken") },
     { to: "/guide/no-gpu", text: t("stepCards") },
     { to: "/guide/debug", text: t("stepDebug") },

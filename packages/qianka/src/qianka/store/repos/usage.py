@@ -96,7 +96,7 @@ def running(session: Session) -> Sequence[Any]:
 def names(session: Session, person_ids: Iterable[int]) -> dict[int, str]:
     """Names of people by number."""
     query = select(Person.id, Person.name).where(Person.id.in_(sorted(person_ids)))
-    return {person: name for person, name in session.execute(query)}
+    return {row.id: row.name for row in session.execute(query)}
 
 
 def waiting(session: Session) -> tuple[int, datetime | None]:
