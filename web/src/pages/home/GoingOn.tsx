@@ -4,6 +4,7 @@ import { Link } from "react-router";
 import { api, body, type Schemas } from "@/api/client";
 import { useLanguage, useTexts } from "@/i18n";
 import { useLive } from "@/live/useLive";
+import { nameOf } from "@/pages/jobs/nameOf";
 import { Place } from "@/pages/jobs/Place";
 import { Answer } from "@/ui/Answer";
 import { Moment } from "@/ui/Moment";
@@ -41,10 +42,11 @@ export function GoingOn() {
 }
 
 function Line({ job }: { job: Schemas["Job"] }) {
+  const { language } = useLanguage();
   return (
     <>
       <Flex gap="small" wrap align="center">
-        <Link to={job.attempt ? `/attempts/${job.attempt}` : `/jobs/${job.id}`}>{job.name || job.id}</Link>
+        <Link to={job.attempt ? `/attempts/${job.attempt}` : `/jobs/${job.id}`}>{nameOf(job, language)}</Link>
         <StateTag state={job.state} />
       </Flex>
       {job.state === "PENDING" ? <Place job={job} /> : <Moment at={job.started_at} countdown />}

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Flex } from "antd";
 import { Link } from "react-router";
-import { api, body } from "@/api/client";
+import { api, body, type Schemas } from "@/api/client";
 import { useTexts } from "@/i18n";
 import { useLive } from "@/live/useLive";
 import { Answer } from "@/ui/Answer";
@@ -10,6 +10,8 @@ import { Box, Lines } from "./Box";
 import { homeTexts } from "./texts";
 
 const MOST = 5;
+
+const isGraded = (grade: Schemas["Grade"]) => grade.points !== null || grade.verdict !== null;
 
 /** What was graded of oneself. */
 export function LastGrades() {
@@ -20,10 +22,11 @@ export function LastGrades() {
   });
   return (
     <Box title={t("grades")} to="/grades" all={t("allGrades")}>
-      <Answer of={grades} empty={t("noGrades")}>
+      <Answer of={grades} empty={t("noGrades")} isEmpty={(rows) => !rows.some(isGraded)}>
         {(rows) => (
           <Lines label={t("grades")}>
             {rows
+              .filter(isGraded)
               .slice(-MOST)
               .reverse()
               .map((grade) => (

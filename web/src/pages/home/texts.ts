@@ -43,6 +43,6 @@ export const homeTexts = defineTexts({
   toDo: ["还有 {n} 件", "{n} to do"],
   ready: ["都好了", "all done"],
   atLeast: ["{n}+", "{n}+"],
-  machines: ["机器与评分", "Machines and grading"],
+  machines: ["机器", "Machines"],
   hand: ["最近的提交", "Latest hand-ins"],
 });

@@ -13,6 +13,7 @@ import { CancelJob, OPEN } from "./CancelJob";
 import { JobCurve } from "./JobCurve";
 import { JobFacts } from "./JobFacts";
 import { JobOutput } from "./JobOutput";
+import { nameOf } from "./nameOf";
 import { jobTexts } from "./texts";
 import { UsageCurves } from "./UsageCurves";
 
@@ -35,10 +36,11 @@ export default function JobPage() {
 
 function Shown({ job }: { job: Job }) {
   const t = useTexts(jobTexts);
+  const { language } = useLanguage();
   const going = job.state === "RUNNING" || job.state === "UNKNOWN";
   return (
     <Page
-      title={job.name || job.id}
+      title={nameOf(job, language)}
       above={
         <>
           <Link to="/jobs">{t("jobs")}</Link> · {job.id}

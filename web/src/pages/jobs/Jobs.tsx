@@ -13,7 +13,8 @@ import { Page } from "@/ui/Page";
 import { Problem } from "@/ui/Problem";
 import { StateTag } from "@/ui/tags";
 import { Asks } from "./Asks";
-import { CancelJob } from "./CancelJob";
+import { CancelJob, OPEN } from "./CancelJob";
+import { nameOf } from "./nameOf";
 import { Place } from "./Place";
 import { jobTexts } from "./texts";
 
@@ -109,13 +110,14 @@ export default function Jobs() {
 
 function useColumns(everybody: boolean): Column<Job>[] {
   const t = useTexts(jobTexts);
+  const { language } = useLanguage();
   const columns: Column<Job>[] = [
     {
       key: "name",
       title: t("name"),
       render: (job) => (
         <Flex vertical>
-          <Link to={`/jobs/${job.id}`}>{job.name || job.id}</Link>
+          <Link to={`/jobs/${job.id}`}>{nameOf(job, language)}</Link>
           {job.kind !== "run" && (
             <Typography.Text type="secondary">{t(job.kind as "grade" | "reference")}</Typography.Text>
           )}
@@ -136,12 +138,17 @@ function useColumns(everybody: boolean): Column<Job>[] {
     { key: "queued", title: t("queued"), render: (job) => <Moment at={job.queued_at} /> },
     {
       key: "cancel",
-      title: "",
-      render: (job) => (job.kind === "run" || everybody ? <CancelJob job={job} /> : null),
+      title: t("act"),
+      render: (job) => (job.kind === "run" || everybody ? <CancelJob job={job} whole={isArrayOpen(job)} /> : null),
     },
   ];
   if (everybody) columns.splice(1, 0, { key: "person", title: t("person"), render: (job) => job.person ?? "—" });
   return columns;
+}
+
+/** A line of an array stands for all of its jobs. */
+function isArrayOpen(job: Job): boolean {
+  return Object.entries(job.array_states ?? {}).some(([state, count]) => count > 0 && OPEN.has(state));
 }
 
 /** The state of a job; of an array how many of its jobs are in which. */

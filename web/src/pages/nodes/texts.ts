@@ -44,7 +44,7 @@ export const nodeTexts = defineTexts({
   grade: ["评分", "grading"],
   reference: ["参考运行", "reference run"],
   holds: ["占用", "Holds"],
-  coresHeld: ["{n} 核", "{n} cores"],
+  coresHeld: ["{n} 核", "{n} CPU"],
   cardsHeld: ["卡 {list}", "cards {list}"],
   uses: ["实际使用", "Uses"],
   usesCpu: ["CPU {n}%", "CPU {n}%"],

@@ -1,4 +1,5 @@
 import { Card, Collapse, Flex, Typography } from "antd";
+import { Link } from "react-router";
 import type { Schemas } from "@/api/client";
 import { useLanguage, useTexts } from "@/i18n";
 import { JobLog } from "@/ui/JobLog";
@@ -26,7 +27,10 @@ export function Stages({ jobs }: { jobs: readonly Stage[] }) {
           showArrow: job.output,
           label: <StageLine stage={job} />,
           children: job.output && (
-            <JobLog job={job.id} label={t("outputOf", { name: stageName(job.name, language) })} />
+            <Flex vertical gap="small">
+              <JobLog job={job.id} label={t("outputOf", { name: stageName(job.name, language) })} />
+              <Link to={`/jobs/${job.id}`}>{t("useOf")}</Link>
+            </Flex>
           ),
         }))}
       />

@@ -33,6 +33,7 @@ export const submissionTexts = defineTexts({
     "A fault of the platform; trying again by itself ({n}), it costs no try",
   ],
   forStaff: ["输出只给教师看", "output for staff alone"],
+  useOf: ["CPU、内存和显卡用量", "Use of CPU, memory and cards"],
   outputOf: ["{name} 的输出", "Output of {name}"],
   curve: ["训练曲线", "Learning curve"],
   curveSays: ["{name}：从 {first} 到 {last}", "{name}: from {first} to {last}"],
