@@ -25,11 +25,12 @@ export function UsageCurves({ job, going }: { job: Schemas["Job"]; going: boolea
     lineOf(samples, "card_memory", t("cardMemoryLine"), true),
   ].filter((line): line is Series => line !== null);
   const card = mean(samples, "card_percent");
-  const summary = t("usageSays", {
+  const rest = t("usageSays", {
     cpu: plain(mean(samples, "cpu_percent") ?? 0, 0),
     memory: size(most(samples, "memory")),
-    card: card === null ? t("notMeasured") : `${plain(card, 0)}%`,
   });
+  const ofCards = card === null ? t("cardNotMeasured", { rest }) : t("usageSaysCard", { rest, n: plain(card, 0) });
+  const summary = job.gpus > 0 ? ofCards : rest;
   return (
     <Card size="small" title={t("usage")} data-testid="usage">
       {lines.length === 0 ? (
@@ -40,8 +41,8 @@ export function UsageCurves({ job, going }: { job: Schemas["Job"]; going: boolea
             title={t("usage")}
             series={lines}
             x={{ name: t("seconds") }}
-            y={{ name: t("percent"), min: 0 }}
-            right={lines.some((line) => line.right) ? { name: t("gigabytes"), min: 0 } : undefined}
+            y={{ min: 0 }}
+            right={lines.some((line) => line.right) ? { min: 0 } : undefined}
             summary={summary}
           />
           <Typography.Text type="secondary">{summary}</Typography.Text>
