@@ -1,15 +1,14 @@
-"""Which column is which: Chinese and English headings, the head row, the delimiter."""
+"""Which column is which: Chinese and English headings, and the row in which they stand."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from qianka.errors import BadInput, Text
 from qianka.roster.cells import heading
-from qianka.roster.model import DELIMITERS, FIELDS
+from qianka.roster.grids import Grid
+from qianka.roster.model import DELIMITERS, FIELDS, LOOK_FOR_HEAD
 
 _HEADINGS = {
     "student_number": "学号 学生学号 学籍号 学生编号 学员编号 学工号 studentnumber studentid studentno sid number id",
@@ -19,10 +18,7 @@ _HEADINGS = {
     "email": "邮箱 电子邮箱 电子邮件 邮件 email mail emailaddress",
 }
 _PARTS = {"student_number": "学号", "name": "姓名", "section": "班级"}
-MAX_ROWS = 20_000
 MAX_CELL = 2000
-_LOOK_FOR_HEAD = 6
-_END = "\x1eend"
 
 
 class Table(NamedTuple):
@@ -38,31 +34,32 @@ class Table(NamedTuple):
     """rows above the head"""
     is_open: bool
     """whether the last row ends inside a quote, with who knows how many rows swallowed"""
+    sheet: str = ""
 
 
-def read_table(text: str) -> Table:
-    """Split the text into cells and find head and delimiter. Raises BadInput naming what was found."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    told = _told_delimiter(text)
-    if told is not None:
-        text = text.split("\n", 1)[-1]
+def find_table(grids: Iterable[Grid]) -> Table:
+    """The table with a number and a name, of all that a file holds. Raises BadInput naming what was found."""
     best: Table | None = None
-    for delimiter in [told] if told else list(DELIMITERS):
-        for table in _candidates(text, delimiter):
+    seen: list[Grid] = []
+    for grid in grids:
+        seen.append(grid)
+        for table in _candidates(grid):
             if best is None or len(table.fields) > len(best.fields):
                 best = table
+        if grid.kind == "xlsx" and best is not None and {"student_number", "name"} <= set(best.fields):
+            break  # later sheets are other classes, or notes
     if best is None or "student_number" not in best.fields or "name" not in best.fields:
-        raise _no_head(text, best)
+        raise _no_head(seen, best)
     return best
 
 
-def _candidates(text: str, delimiter: str) -> Iterator[Table]:
-    rows, is_open = _split(text, delimiter)
-    for at in range(min(_LOOK_FOR_HEAD, len(rows))):
-        fields = map_columns(rows[at])
+def _candidates(grid: Grid) -> Iterator[Table]:
+    for at in range(min(LOOK_FOR_HEAD, len(grid.rows))):
+        fields = map_columns(grid.rows[at])
         if fields:
-            shift = 1 + at + 1
-            yield Table(rows[at], rows[at + 1 :], shift, delimiter, fields, at, is_open)
+            skipped = sum(any(cell.strip() for cell in row) for row in grid.rows[:at])
+            first = 1 + at + 1
+            yield Table(grid.rows[at], grid.rows[at + 1 :], first, grid.kind, fields, skipped, grid.is_open, grid.name)
 
 
 def map_columns(head: list[str]) -> dict[str, int]:
@@ -81,47 +78,19 @@ def map_columns(head: list[str]) -> dict[str, int]:
     return found
 
 
-def _split(text: str, delimiter: str) -> tuple[list[list[str]], bool]:
-    rows: list[list[str]] = []
-    # A quote that is never closed swallows the rest of the file, and with it the mark put at the end here.
-    reader = csv.reader(io.StringIO(f"{text}\n{_END}\n", newline=""), delimiter=delimiter)
-    try:
-        for row in reader:
-            rows.append(row)
-            if len(rows) > MAX_ROWS + _LOOK_FOR_HEAD:
-                raise BadInput(
-                    Text(f"名单超过 {MAX_ROWS} 行", f"the roster has more than {MAX_ROWS} rows"), reason="too_many_rows"
-                )
-    except csv.Error as error:
-        raise BadInput(
-            Text(f"第 {len(rows) + 1} 行读不了：{error}", f"row {len(rows) + 1} cannot be read: {error}"),
-            Text("检查这一行的引号是否成对", "see whether the quotes of that row are paired"),
-            reason="bad_row",
-        ) from error
-    is_open = rows[-1:] != [[_END]]
-    return (rows if is_open else rows[:-1]), is_open
-
-
-def _told_delimiter(text: str) -> str | None:
-    """Excel's own first line `sep=;`."""
-    first = text.split("\n", 1)[0].strip().strip('"').lower()
-    if first.startswith("sep=") and len(first) == 5 and first[4] in DELIMITERS:
-        return first[4]
-    return "\t" if first == "sep=" else None
-
-
-def _no_head(text: str, best: Table | None) -> BadInput:
-    first = next((line for line in text.split("\n") if line.strip()), "")
-    if "，" in first and not any(delimiter in first for delimiter in DELIMITERS):
+def _no_head(grids: list[Grid], best: Table | None) -> BadInput:
+    rows = [row for grid in grids[:1] for row in grid.rows if any(cell.strip() for cell in row)]
+    first = rows[0] if rows else []
+    if not rows and grids:
+        return BadInput(Text("名单是空的", "the roster is empty"), reason="empty")
+    if len(first) == 1 and "，" in first[0] and not any(delimiter in first[0] for delimiter in DELIMITERS):
         return BadInput(
             Text("列之间用的是中文逗号“，”", "the columns are separated by the full-width comma “，”"),
             Text("全部替换成英文逗号“,”", "replace them by plain commas"),
             reason="full_width_comma",
         )
     missing = [field for field in ("student_number", "name") if best is None or field not in best.fields]
-    columns = [
-        cell.strip() for cell in (best.head if best else _split(first, ",")[0][0] if first else []) if cell.strip()
-    ]
+    columns = [cell.strip()[:40] for cell in (best.head if best else first) if cell.strip()]
     zh = "、".join(FIELDS[field].zh for field in missing)
     en = ", ".join(FIELDS[field].en for field in missing)
     seen = "、".join(columns[:8])

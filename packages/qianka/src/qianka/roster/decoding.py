@@ -24,7 +24,6 @@ CHOICES = {
     "cp1252": "cp1252",
 }
 _SHOWN = {"utf-8": "UTF-8", "gb18030": "GB18030", "big5hkscs": "Big5", "latin-1": "Latin-1", "cp1252": "Windows-1252"}
-_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 
 
 class Decoded(NamedTuple):
@@ -37,16 +36,8 @@ class Decoded(NamedTuple):
 def decode(data: bytes, encoding: str | None = None) -> Decoded:
     """Decode a roster, as `encoding` if given, else by BOM, else as what fits best.
 
-    Raises BadInput for a workbook, an empty file, or an encoding that is none of CHOICES.
+    Raises BadInput for an empty file, or an encoding that is none of CHOICES.
     """
-    if data.startswith((_ZIP, _OLE)) or data.lstrip()[:100].lower().startswith(
-        (b"<html", b"<!doctype html", b"<table")
-    ):
-        raise BadInput(
-            Text("这是 Excel 工作簿，不是 CSV", "this is an Excel workbook, not CSV"),
-            Text("在 Excel 里“另存为”选“CSV UTF-8（逗号分隔）”", "in Excel, save as “CSV UTF-8 (comma delimited)”"),
-            reason="workbook",
-        )
     if not data.strip(b"\xef\xbb\xbf\xff\xfe\x00 \r\n\t"):
         raise BadInput(Text("名单是空的", "the roster is empty"), reason="empty")
     if encoding is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from qianka.errors import Text
+from qianka.errors import BadInput, Text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +46,7 @@ class Roster:
     encoding: str
     """as shown to people, such as `UTF-8 (BOM)`"""
     delimiter: str
+    """what divides its columns: a delimiter, or `xlsx`, `html`"""
     columns: tuple[tuple[str, str | None], ...]
     """each column of the file with the field it was taken for; None: ignored"""
     notes: tuple[Text, ...] = ()
@@ -53,7 +54,7 @@ class Roster:
     @property
     def summary(self) -> Text:
         """One line such as `UTF-8 (BOM), 逗号, 1 行`."""
-        zh, en = DELIMITERS[self.delimiter]
+        zh, en = KINDS[self.delimiter]
         return Text(
             f"{self.encoding}, {zh}, {len(self.rows)} 行", f"{self.encoding}, {en}, {_count(len(self.rows), 'row')}"
         )
@@ -71,6 +72,11 @@ class Roster:
 
 
 DELIMITERS = {",": ("逗号", "comma"), ";": ("分号", "semicolon"), "\t": ("制表符", "tab")}
+KINDS = {**DELIMITERS, "xlsx": ("工作簿", "workbook"), "html": ("网页表格", "table of a web page")}
+MAX_ROWS = 20_000
+LOOK_FOR_HEAD = 12
+"""rows in which the names of the columns may stand: registrars put titles above"""
+MAX_GRID = MAX_ROWS + LOOK_FOR_HEAD
 FIELDS = {
     "student_number": Text("学号", "student number"),
     "name": Text("姓名", "name"),
@@ -131,3 +137,12 @@ class Diff:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def too_many_rows() -> BadInput:
+    """The refusal of a file that is no list of one class."""
+    return BadInput(
+        Text(f"名单超过 {MAX_ROWS} 行", f"the roster has more than {MAX_ROWS} rows"),
+        Text("只留这个班的行", "keep the rows of this class"),
+        reason="too_many_rows",
+    )

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from qianka.errors import BadInput, Text, TooLarge
 from qianka.roster import cells
-from qianka.roster.columns import MAX_CELL, Table, read_table
-from qianka.roster.decoding import decode
+from qianka.roster.columns import MAX_CELL, Table, find_table
+from qianka.roster.grids import open_source
 from qianka.roster.model import FIELDS, Problem, Roster, Row
 
 MAX_BYTES = 5 << 20
@@ -21,7 +21,7 @@ _CLEAN: dict[str, Callable[[str], str]] = {
 
 
 def read(data: bytes, encoding: str | None = None) -> Roster:
-    """Read a CSV roster; `encoding` overrides the guess.
+    """Read a roster (CSV, XLSX, or a web page as .xls); `encoding` overrides the guess.
 
     Raises TooLarge, or BadInput when the file as a whole cannot be understood; single bad rows are
     Problems of the result.
@@ -31,8 +31,8 @@ def read(data: bytes, encoding: str | None = None) -> Roster:
             Text("名单文件超过 5 MB", "the roster is larger than 5 MB"),
             Text("只留学号、姓名、班级几列", "keep the columns for number, name and section"),
         )
-    decoded = decode(data, encoding)
-    table = read_table(decoded.text.removeprefix("\ufeff"))
+    source = open_source(data, encoding)
+    table = find_table(source.grids)
     rows: list[Row] = []
     problems: list[Problem] = []
     last = table.first + len(table.rows) - 1
@@ -52,7 +52,7 @@ def read(data: bytes, encoding: str | None = None) -> Roster:
     return Roster(
         rows=tuple(rows),
         problems=tuple(problems),
-        encoding=decoded.encoding,
+        encoding=source.encoding,
         delimiter=table.delimiter,
         columns=tuple((cell.strip(), fields.get(column)) for column, cell in enumerate(table.head)),
         notes=tuple(_notes(table, rows)),
@@ -172,6 +172,8 @@ def _without_twins(rows: list[Row]) -> tuple[list[Row], list[Problem]]:
 
 def _notes(table: Table, rows: list[Row]) -> list[Text]:
     notes = []
+    if table.sheet:
+        notes.append(Text(f"读的是工作表“{table.sheet[:40]}”", f"read from the sheet “{table.sheet[:40]}”"))
     if table.skipped:
         notes.append(
             Text(f"跳过了表头上面的 {table.skipped} 行", f"skipped {table.skipped} rows above the head of the table")
