@@ -64,7 +64,7 @@ def sheets(data: bytes) -> Iterator[Sheet]:
         finally:
             book.close()
     except _BROKEN as error:
-        raise _broken(str(error)[:80]) from error
+        raise _broken() from error
 
 
 def _rows(sheet: Any) -> list[list[str]]:
@@ -114,7 +114,7 @@ def _check_parts(data: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = archive.infolist()
     except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
-        raise _broken(str(error)[:80]) from error
+        raise _broken() from error
     names = {part.filename for part in parts}
     if "xl/workbook.xml" not in names and not any(name.endswith("workbook.xml") for name in names):
         is_document = "content.xml" in names
@@ -138,9 +138,9 @@ def _check_parts(data: bytes) -> None:
         )
 
 
-def _broken(why: str) -> BadInput:
+def _broken() -> BadInput:
     return BadInput(
-        Text(f"这个工作簿读不了：{why}", f"this workbook cannot be read: {why}"),
+        Text("这个工作簿读不了，文件可能已损坏", "this workbook cannot be read; the file may be damaged"),
         Text(
             "在 Excel 里打开并另存为 .xlsx 或“CSV UTF-8”",
             "open it in Excel and save it as .xlsx or “CSV UTF-8”",

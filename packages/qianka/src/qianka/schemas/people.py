@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from qianka.schemas.base import Answer, Request
@@ -30,6 +32,16 @@ class NewPerson(Request):
     email: str | None = Field(default=None, max_length=320)
     role: str = "student"
     section: str = Field(default="", max_length=100)
+
+
+class ChangePerson(Request):
+    """What staff changes about somebody in a cohort; a field that is left out stays."""
+
+    role: str | None = Field(default=None, max_length=20)
+    section: str | None = Field(default=None, max_length=100)
+    state: Literal["active", "suspended"] | None = None
+    name: str | None = Field(default=None, max_length=200)
+    email: str | None = Field(default=None, max_length=320)
 
 
 class RosterProblem(Answer):
@@ -85,7 +97,21 @@ class ActivationCode(Answer):
     login: str
     name: str
     student_number: str | None = None
+    section: str = ""
     code: str
+
+
+class NewCodes(Request):
+    """Whose codes to make anew; left out: all who have never signed in."""
+
+    logins: list[str] | None = Field(default=None, max_length=2000)
+
+
+class ActivationCodes(Answer):
+    """Codes of a class, the only time they are shown; `left_out`: names of people who are in other cohorts too."""
+
+    codes: list[ActivationCode] = Field(default_factory=list)
+    left_out: list[str] = Field(default_factory=list)
 
 
 class RosterApplied(Answer):

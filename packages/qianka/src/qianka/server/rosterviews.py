@@ -6,9 +6,7 @@ from qianka.errors import Language
 from qianka.roster import Change, Diff
 from qianka.schemas.people import ActivationCode, Person, RosterApplied, RosterChange, RosterPreview, RosterProblem
 from qianka.services.people import Applied, Preview
-from qianka.services.platform import Platform
 from qianka.store import tables
-from qianka.store.repos import people as repo
 
 
 def person(row: tables.Person, enrollment: tables.Enrollment) -> Person:
@@ -24,12 +22,6 @@ def person(row: tables.Person, enrollment: tables.Enrollment) -> Person:
         state=enrollment.state,
         activated=row.password_hash is not None,
     )
-
-
-def exists(platform: Platform, login: str) -> bool:
-    """Whether somebody signs in as `login`; for administrators alone to know."""
-    with platform.store.reading() as session:
-        return repo.person_by_login(session, login.strip().lower()) is not None
 
 
 def preview(found: Preview, language: Language) -> RosterPreview:

@@ -10,8 +10,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from qianka.errors import BadInput, Conflict, Text
+from qianka.policy import timetable
 from qianka.policy.week import parse_start
-from qianka.services import access, audit
+from qianka.services import access, audit, events
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import people as repo
 from qianka.store.tables import Cohort
@@ -51,7 +52,7 @@ def create(
             Text("用小写字母、数字和连字符，如 ai-2026", "use lower-case letters, digits and hyphens, such as ai-2026"),
             reason="slug",
         )
-    _check(values)
+    values = _checked(values)
     with platform.store.transaction() as session:
         if repo.cohort_by_slug(session, slug) is not None:
             raise Conflict(
@@ -74,14 +75,20 @@ def change(platform: Platform, caller: Caller, slug: str, **values: Any) -> Coho
             Text(f"不能改：{', '.join(sorted(unknown))}", f"cannot be changed: {', '.join(sorted(unknown))}"),
             Text(f"可以改：{', '.join(_CHANGEABLE)}", f"can be changed: {', '.join(_CHANGEABLE)}"),
         )
-    _check(values)
+    values = _checked(values)
     with platform.store.transaction() as session:
         cohort = access.cohort_for(session, caller, slug)
         access.require_teacher(session, caller, cohort.id)
+        values = {name: value for name, value in values.items() if getattr(cohort, name) != value}
+        if not values:
+            return cohort
         before = {name: getattr(cohort, name) for name in values}
         for name, value in values.items():
             setattr(cohort, name, value)
+        session.flush()
         audit.record(session, platform, caller, "cohort.change", f"cohort:{slug}", before=before, after=values)
+        kind = "budget" if {"cpu_hours", "gpu_hours", "week_start"} & set(values) else "dates"
+        events.emit_for_cohort(session, platform, slug, kind)
     return cohort
 
 
@@ -95,6 +102,27 @@ def list_cohorts(platform: Platform, caller: Caller) -> list[Cohort]:
     """The cohorts the caller is in, or all for an administrator; newest first."""
     with platform.store.reading() as session:
         return access.cohorts_for(session, caller)
+
+
+def _checked(values: dict[str, Any]) -> dict[str, Any]:
+    """The values in their normal form. Raises BadInput for the first that cannot be, naming the field."""
+    _check(values)
+    normal = dict(values)
+    for name in ("title", "term"):
+        if name in normal:
+            normal[name] = " ".join(str(normal[name]).split())
+    if "class_times" in normal:
+        try:
+            normal["class_times"] = [one.as_stored() for one in timetable.parse(normal["class_times"])]
+        except timetable.TimetableError as error:
+            raise _bad(
+                "class_times",
+                error.text.zh,
+                error.text.en,
+                "每行一节课：星期 1–7、开始和结束时间（如 08:00、09:35）",
+                "a class a line: weekday 1 to 7, start and end such as 08:00 and 09:35",
+            ) from None
+    return normal
 
 
 def _check(values: dict[str, Any]) -> None:

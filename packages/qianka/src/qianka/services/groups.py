@@ -6,17 +6,15 @@ handed something in, only staff changes who belongs to it.
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from qianka import roster
 from qianka.errors import BadInput, Conflict, Forbidden, NotFound, Refused, Text
-from qianka.roster.decoding import decode
-from qianka.services import access, audit
+from qianka.services import access, audit, events
 from qianka.services.people.aliases import new_alias
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import groups as repo
@@ -94,6 +92,7 @@ def set_rules(
             session, platform, caller, "group.rules", _target(cohort, scope), size=size, locks_at=lock_text,
             by_students=by_students,
         )  # fmt: skip
+        events.emit_for_cohort(session, platform, cohort.slug, "group", scope=scope)
     return rule
 
 
@@ -125,6 +124,7 @@ def create(platform: Platform, caller: Caller, cohort_slug: str, name: str, scop
         group = _make(session, platform, cohort, scope, name)
         _put(session, platform, group, person, MEMBER)
         audit.record(session, platform, caller, "group.create", _target(cohort, scope), group=group.id, name=name)
+        _tell(session, platform, cohort, group)
         return _found(session, [group])[0]
 
 
@@ -141,6 +141,7 @@ def invite(platform: Platform, caller: Caller, group_id: int, login: str) -> Fou
         _require_room(session, group, cohort, counting_invited=True)
         _put(session, platform, group, person, INVITED)
         audit.record(session, platform, caller, "group.invite", _target(cohort, group.scope), group=group.id, who=login)
+        _tell(session, platform, cohort, group)
         return _found(session, [group])[0]
 
 
@@ -154,6 +155,7 @@ def accept(platform: Platform, caller: Caller, group_id: int) -> Found:
             _require_room(session, group, cohort)
             _put(session, platform, group, person, MEMBER)
             audit.record(session, platform, caller, "group.join", _target(cohort, group.scope), group=group.id)
+            _tell(session, platform, cohort, group)
         return _found(session, [group])[0]
 
 
@@ -165,20 +167,22 @@ def leave(platform: Platform, caller: Caller, group_id: int) -> None:
         if row is not None:
             row.state, row.since = LEFT, platform.now()
         audit.record(session, platform, caller, "group.leave", _target(cohort, group.scope), group=group.id)
+        _tell(session, platform, cohort, group)
 
 
 def import_csv(
     platform: Platform, caller: Caller, cohort_slug: str, data: bytes, *, scope: str = "", encoding: str | None = None
 ) -> list[Found]:
-    """Make the groups of a scope what a CSV says (columns group or 小组, and login or student number); for staff.
+    """Make the groups of a scope what a list (CSV, workbook) says; for staff.
 
-    People that the file does not name stay where they are. Nothing is written when a line is wrong: raises
-    Refused with line numbers, BadInput for a file that is no CSV.
+    Its columns are group or 小组, and login or student number (学号). People whom the file does not name stay
+    where they are. Nothing is written when a line is wrong: raises Refused with line numbers, BadInput for a file
+    that is no table.
     """
     with platform.store.transaction() as session:
         cohort = access.cohort_for(session, caller, cohort_slug)
         access.require_staff(session, caller, cohort.id)
-        wanted = _wanted(session, cohort, decode(data, encoding).text)
+        wanted = _wanted(session, cohort, roster.first_rows(data, encoding))
         rule = repo.rule(session, cohort.id, scope)
         if rule is None:
             size = max(len(members) for members in wanted.values())
@@ -189,19 +193,12 @@ def import_csv(
             for person in persons:
                 _move(session, platform, cohort, group, person)
         audit.record(session, platform, caller, "group.import", _target(cohort, scope), groups=len(wanted))
+        events.emit_for_cohort(session, platform, cohort.slug, "group", scope=scope)
         return _found(session, repo.of_cohort(session, cohort.id, scope))
 
 
-def _wanted(session: Session, cohort: Cohort, text: str) -> dict[str, list[Person]]:
-    delimiter = next((mark for mark in (",", "\t", ";") if mark in text.split("\n", 1)[0]), ",")
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)) or [[]]
-    except csv.Error as error:
-        raise BadInput(
-            Text(f"CSV 格式有误：{error}", f"the CSV is malformed: {error}"),
-            Text("在表格软件里另存为“CSV UTF-8”再导入", "save it as CSV UTF-8 in the spreadsheet, then import it"),
-            reason="csv",
-        ) from error
+def _wanted(session: Session, cohort: Cohort, rows: list[list[str]]) -> dict[str, list[Person]]:
+    rows = rows or [[]]
     header = [cell.strip().lower() for cell in rows[0]]
     of_group = next((header.index(name) for name in ("group", "小组", "组", "队") if name in header), None)
     keys = ("login", "账号", "登录名", "学号", "student_number", "number")
@@ -273,6 +270,13 @@ def _put(session: Session, platform: Platform, group: Group, person: Person, sta
     elif row.state != state:
         row.state, row.since = state, platform.now()
     session.flush()
+
+
+def _tell(session: Session, platform: Platform, cohort: Cohort, group: Group) -> None:
+    """Open pages of those in the group, of those asked, of whoever just left, and of staff."""
+    for person_id in repo.concerned(session, group.id):
+        events.emit_for_person(session, platform, person_id, "group", group=group.id, scope=group.scope)
+    events.emit_for_staff(session, platform, cohort.slug, "group", group=group.id, scope=group.scope)
 
 
 def _mine(

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from qianka.schemas.boards import Budget
-from qianka.schemas.cohorts import Cohort, NewCohort
+from qianka.schemas.cohorts import ChangeCohort, Cohort, NewCohort
 from qianka.server import views
 from qianka.server.deps import CallerDep, PlatformDep
 from qianka.services import budgets, cohorts, people
@@ -33,6 +33,15 @@ def create_cohort(body: NewCohort, caller: CallerDep, platform: PlatformDep) -> 
 def get_cohort(cohort: str, caller: CallerDep, platform: PlatformDep) -> Cohort:
     """One cohort."""
     return views.cohort(cohorts.get(platform, caller, cohort), _roles(platform, caller))
+
+
+@router.patch("/cohorts/{cohort}")
+def change_cohort(cohort: str, body: ChangeCohort, caller: CallerDep, platform: PlatformDep) -> Cohort:
+    """Change title, zone, budget week, timetable or budgets; for its teachers."""
+    given = body.model_dump(exclude_unset=True)
+    never_null = ("title", "term", "zone", "week_start", "class_times")
+    values = {name: value for name, value in given.items() if value is not None or name not in never_null}
+    return views.cohort(cohorts.change(platform, caller, cohort, **values), _roles(platform, caller))
 
 
 @router.get("/cohorts/{cohort}/budget", tags=["boards"])

@@ -1,27 +1,28 @@
-"""People of a cohort and their roster."""
+"""People of a cohort."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
-from starlette.concurrency import run_in_threadpool
+from fastapi import APIRouter, Query, Response
 
 from qianka.domain.people import Role
 from qianka.errors import BadInput, Text
 from qianka.schemas.base import Page
-from qianka.schemas.people import ActivationCode, NewPerson, Person, PersonAdded, RosterApplied, RosterPreview
+from qianka.schemas.people import (
+    ActivationCode,
+    ActivationCodes,
+    ChangePerson,
+    NewCodes,
+    NewPerson,
+    Person,
+    PersonAdded,
+)
 from qianka.server import rosterviews
-from qianka.server.deps import CallerDep, LanguageDep, Limit, PlatformDep
+from qianka.server.deps import CallerDep, Limit, PlatformDep
 from qianka.services import people
 
 router = APIRouter(tags=["people"])
-
-Encoding = Annotated[str | None, Query(max_length=40, description="when the guess is wrong")]
-Mode = Annotated[
-    Literal["append", "replace"] | None, Query(description="append: add only; replace: drop who is missing")
-]
-_CSV = {"requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string", "format": "binary"}}}}}
 
 
 @router.get("/cohorts/{cohort}/people")
@@ -41,21 +42,46 @@ def list_people(
 
 @router.post("/cohorts/{cohort}/people", status_code=201)
 def add_person(cohort: str, body: NewPerson, caller: CallerDep, platform: PlatformDep) -> PersonAdded:
-    """Add somebody by hand; an administrator may make a new account, staff add who is there already."""
-    code = None
-    if caller.is_admin and not rosterviews.exists(platform, body.login):
-        _, code = people.create_person(
-            platform,
-            caller,
-            login=body.login,
-            name=body.name or body.login,
-            student_number=body.student_number,
-            email=body.email,
-        )
-    people.enroll(platform, caller, cohort, body.login, _role(body.role), body.section)
-    login = body.login.strip().lower()
-    row, person = next(pair for pair in people.list_people(platform, caller, cohort) if pair[1].login == login)
+    """Add somebody by hand, with a new account where the login is new; staff are added by a teacher."""
+    row, person, code = people.add_to_cohort(
+        platform,
+        caller,
+        cohort,
+        login=body.login,
+        name=body.name,
+        student_number=body.student_number,
+        email=body.email,
+        role=_role(body.role),
+        section=body.section,
+    )
     return PersonAdded(person=rosterviews.person(person, row), code=code)
+
+
+@router.patch("/cohorts/{cohort}/people/{login}")
+def change_person(cohort: str, login: str, body: ChangePerson, caller: CallerDep, platform: PlatformDep) -> Person:
+    """Change role, section, state (suspend, restore), name or e-mail of somebody in a cohort; for its staff."""
+    row, person = people.change_person(
+        platform,
+        caller,
+        cohort,
+        login,
+        role=None if body.role is None else _role(body.role),
+        section=body.section,
+        state=body.state,
+        name=body.name,
+        email=body.email,
+    )
+    return rosterviews.person(person, row)
+
+
+@router.post("/cohorts/{cohort}/people/codes", status_code=201)
+def new_codes(cohort: str, body: NewCodes, caller: CallerDep, platform: PlatformDep) -> ActivationCodes:
+    """New one-time codes for students who never signed in (all, or those named); in this answer and nowhere else."""
+    made = people.new_codes(platform, caller, cohort, body.logins)
+    return ActivationCodes(
+        codes=[ActivationCode(**one._asdict()) for one in made.given],
+        left_out=[person.name for person in made.left_out],
+    )
 
 
 @router.delete("/cohorts/{cohort}/people/{login}", status_code=204)
@@ -70,39 +96,6 @@ def new_code(login: str, caller: CallerDep, platform: PlatformDep) -> Activation
     """A new one-time code for somebody who forgot the password; shown this once."""
     code = people.new_activation(platform, caller, login)
     return ActivationCode(login=login.strip().lower(), name="", code=code)
-
-
-@router.post("/cohorts/{cohort}/roster/preview", openapi_extra=_CSV)
-async def preview_roster(
-    cohort: str,
-    request: Request,
-    caller: CallerDep,
-    platform: PlatformDep,
-    language: LanguageDep,
-    encoding: Encoding = None,
-    mode: Mode = None,
-) -> RosterPreview:
-    """How a roster (CSV, raw body) is read and what applying it would change; nothing is written."""
-    data = await request.body()
-    found = await run_in_threadpool(people.preview_roster, platform, caller, cohort, data, encoding, mode)
-    return rosterviews.preview(found, language)
-
-
-@router.post("/cohorts/{cohort}/roster/apply", openapi_extra=_CSV)
-async def apply_roster(
-    cohort: str,
-    request: Request,
-    caller: CallerDep,
-    platform: PlatformDep,
-    language: LanguageDep,
-    digest: Annotated[str, Query(max_length=100, description="of the preview")],
-    encoding: Encoding = None,
-    mode: Mode = None,
-) -> RosterApplied:
-    """Do what the preview with that digest showed. New people's codes are in this answer and nowhere else."""
-    data = await request.body()
-    done = await run_in_threadpool(people.apply_roster, platform, caller, cohort, data, encoding, digest, mode)
-    return rosterviews.applied(done, language)
 
 
 def _role(name: str) -> Role:

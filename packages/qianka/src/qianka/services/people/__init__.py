@@ -12,6 +12,9 @@ from qianka.services.people.accounts import new_activation as new_activation
 from qianka.services.people.accounts import set_password as set_password
 from qianka.services.people.accounts import set_profile as set_profile
 from qianka.services.people.accounts import suspend as suspend
+from qianka.services.people.enrollments import Codes as Codes
+from qianka.services.people.enrollments import change_person as change_person
+from qianka.services.people.enrollments import new_codes as new_codes
 from qianka.services.people.methods import methods as methods
 from qianka.services.people.rosters import Applied as Applied
 from qianka.services.people.rosters import NewPerson as NewPerson

@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 
 from qianka.domain.people import STAFF, Role
 from qianka.errors import BadInput, Conflict, NotSignedIn, Text
-from qianka.services import access, audit
+from qianka.roster import cells
+from qianka.services import access, audit, events
 from qianka.services.people.aliases import check_alias, new_alias
 from qianka.services.people.passwords import check_password, hash_password, new_code, plain_code, verify_password
 from qianka.services.platform import Caller, Platform
@@ -127,6 +128,7 @@ def add_to_cohort(
     Raises Forbidden (staff only; staff are added by a teacher), NotFound, BadInput, Conflict.
     """
     wanted = check_login(login)
+    name, student_number, email = _as_in_a_roster(name, student_number, email)
     code: str | None = None
     try:
         with platform.store.transaction() as session:
@@ -139,7 +141,7 @@ def add_to_cohort(
                     session,
                     platform,
                     login=wanted,
-                    name=name.strip(),
+                    name=name,
                     student_number=student_number,
                     email=email,
                     demo=cohort.demo,
@@ -176,6 +178,8 @@ def enroll(
             session.add(row)
         row.role, row.section, row.source, row.state = role.value, section or row.section or "", "manual", "active"
         audit.record(session, platform, caller, "person.enroll", person.login, cohort=cohort.slug, role=role.value)
+        events.emit_for_staff(session, platform, cohort.slug, "people")
+        events.emit_for_person(session, platform, person.id, "people")
         return row
 
 
@@ -192,6 +196,8 @@ def suspend(platform: Platform, caller: Caller, cohort_slug: str, login: str) ->
             access.require_teacher(session, caller, cohort.id)
         row.state = "suspended"
         audit.record(session, platform, caller, "person.suspend", person.login, cohort=cohort.slug)
+        events.emit_for_staff(session, platform, cohort.slug, "people")
+        events.emit_for_person(session, platform, person.id, "people")
 
 
 def list_people(platform: Platform, caller: Caller, cohort_slug: str) -> list[tuple[Enrollment, Person]]:
@@ -223,12 +229,18 @@ def new_activation(platform: Platform, caller: Caller, login: str) -> str:
         is_theirs = all(access.is_staff(session, caller, row.id) for row, _ in people.cohorts_of(session, person.id))
         if not (is_student and is_theirs):
             access.require_admin(caller)
-        code = new_code()
-        person.password_hash = None
-        _set_code(platform, person, code)
-        people.revoke_tokens(session, person.id, platform.now())
+        code = give_code(session, platform, person)
         audit.record(session, platform, caller, "person.new_code", person.login)
         return code
+
+
+def give_code(session: Session, platform: Platform, person: Person) -> str:
+    """A new one-time code in the caller's transaction; the password and all sessions go."""
+    code = new_code()
+    person.password_hash = None
+    _set_code(platform, person, code)
+    people.revoke_tokens(session, person.id, platform.now())
+    return code
 
 
 def set_password(platform: Platform, caller: Caller, login: str, password: str) -> None:
@@ -279,6 +291,18 @@ def set_profile(
             person.language = language
         audit.record(session, platform, caller, "person.profile", person.login, show_name=person.show_name)
         return person
+
+
+def _as_in_a_roster(name: str, number: str | None, email: str | None) -> tuple[str, str | None, str | None]:
+    """What is typed by hand keeps the rules of what comes from a file. Raises BadInput."""
+    try:
+        return (
+            cells.name(name),
+            cells.student_number(number) if number and number.strip() else None,
+            (cells.email(email) or None) if email else None,
+        )
+    except cells.CellError as error:
+        raise BadInput(error.text, reason=error.code) from error
 
 
 def _taken(login: str) -> Conflict:

@@ -13,7 +13,7 @@ from qianka import roster
 from qianka.domain.people import STAFF, Role
 from qianka.errors import Conflict, Refused, Text
 from qianka.roster import Diff, Known, Problem, Roster, Row
-from qianka.services import access, audit
+from qianka.services import access, audit, events
 from qianka.services.people.accounts import add_person
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import people
@@ -45,6 +45,7 @@ class NewPerson(NamedTuple):
     name: str
     student_number: str
     code: str
+    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -262,6 +263,11 @@ def _apply(session: Session, platform: Platform, caller: Caller, preview: Previe
         mode=preview.mode,
         digest=preview.digest,
     )
+    if not diff.is_empty:
+        events.emit_for_staff(session, platform, cohort.slug, "people")
+        for known in (*diff.dropped, *(change.known for change in diff.returned)):
+            row_of = _enrollment(everybody, known.student_number)
+            events.emit_for_person(session, platform, row_of.person_id, "people")
     return Applied(diff, tuple(codes))
 
 
@@ -283,7 +289,7 @@ def _add(session: Session, platform: Platform, cohort: Cohort, everybody: _Class
             )
             taken.add(person.alias)
             session.flush()
-            codes.append(NewPerson(person.login, person.name, row.student_number, code))
+            codes.append(NewPerson(person.login, person.name, row.student_number, code, row.section))
         else:
             _change(everybody, person, row)
         session.add(

@@ -63,6 +63,11 @@ def member_ids(session: Session, group_id: int) -> list[int]:
     return list(session.scalars(query.order_by(GroupMember.id)))
 
 
+def concerned(session: Session, group_id: int) -> list[int]:
+    """Ids of everybody who is, was or is asked to be in a group."""
+    return list(session.scalars(select(GroupMember.person_id).where(GroupMember.group_id == group_id)))
+
+
 def membership(session: Session, group_id: int, person_id: int) -> GroupMember | None:
     """What a person is to a group."""
     query = select(GroupMember).where(GroupMember.group_id == group_id, GroupMember.person_id == person_id)
