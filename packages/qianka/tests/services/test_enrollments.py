@@ -65,7 +65,7 @@ def test_an_assistant_changes_students_alone_and_nobody_themselves(
         people.change_person(platform, assistant, "ai", "teacher", state="suspended")
     for change in ({"role": Role.STUDENT}, {"state": "suspended"}):
         with pytest.raises(Forbidden) as refused:
-            people.change_person(platform, teacher, "ai", "teacher", **change)  # type: ignore[arg-type]
+            people.change_person(platform, teacher, "ai", "teacher", **change)
         assert refused.value.reason == "oneself"
     with pytest.raises(Forbidden):
         people.change_person(platform, caller_of(course.student), "ai", "1001", section="9")
