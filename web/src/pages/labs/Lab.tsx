@@ -6,6 +6,7 @@ import { api, body } from "@/api/client";
 import { isStaff, useMe } from "@/app/me";
 import { either, useLanguage, useTexts } from "@/i18n";
 import { useLive } from "@/live/useLive";
+import { MyGroup } from "@/pages/groups/MyGroup";
 import { Answer } from "@/ui/Answer";
 import { Markdown } from "@/ui/Markdown";
 import { Page } from "@/ui/Page";
@@ -73,6 +74,7 @@ export default function Lab() {
           <Row gutter={[16, 16]}>
             <Col xs={24} xxl={{ span: 10, order: 2 }}>
               <Flex vertical gap="middle">
+                <MyGroup cohort={cohort} slug={lab} zone={shown.zone} />
                 <Card title={t("handIn")} size="small" extra={<Link to="/guide/hand-in">{t("howTo")}</Link>}>
                   <WhileOpen lab={shown} always={staff}>
                     <HandInBox cohort={cohort} lab={lab} limit={shown.upload_limit ?? null} />

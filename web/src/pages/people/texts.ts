@@ -78,6 +78,7 @@ export const peopleTexts = defineTexts({
   reading: ["正在读 {name}", "Reading {name}"],
   how: ["读法", "How it was read"],
   encoding: ["编码", "Encoding"],
+  automatic: ["自动", "Automatic"],
   guessed: ["自动（{encoding}）", "Automatic ({encoding})"],
   rows: ["{n} 行", "{n} rows"],
   samples: ["看看这几个名字对不对", "Are these names right?"],

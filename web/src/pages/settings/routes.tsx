@@ -1,0 +1,3 @@
+import { type Area, page } from "@/app/page";
+
+export default { inside: [page("/c/:cohort/settings", () => import("./Settings"))] } satisfies Area;
