@@ -49,7 +49,7 @@ export function DataList<T extends object>(props: Props<T>) {
         rowSelection={selection}
         size="middle"
         scroll={{ x: "max-content" }}
-        locale={empty ? { emptyText: empty } : undefined}
+        locale={empty ? { emptyText: <Typography.Text type="secondary">{empty}</Typography.Text> } : undefined}
         onRow={(row) => (highlight?.(row) ? { "aria-current": true, style: { fontWeight: 600 } } : {})}
       />
     );

@@ -13,11 +13,13 @@ interface Props {
   cohort: string;
   /** The lab or board for which one hands in. */
   slug: string;
+  /** How many may hand in as one. */
+  most: number;
   zone?: string;
 }
 
 /** The group in which a student hands in: made, joined and left here. Nothing where everybody hands in alone. */
-export function MyGroup({ cohort, slug, zone }: Props) {
+export function MyGroup({ cohort, slug, most, zone }: Props) {
   const me = useMe();
   const queries = useQueryClient();
   const path = { cohort };
@@ -38,7 +40,8 @@ export function MyGroup({ cohort, slug, zone }: Props) {
   if (!isStudent || !rules.data || !groups.data) return null;
   const mine = myStanding(rules.data, groups.data, me.login, slug);
   if (!mine.rules && !mine.group) return null;
-  return <Shown cohort={cohort} mine={mine} zone={zone} />;
+  const rule = mine.rules && { ...mine.rules, size: Math.min(mine.rules.size, most) };
+  return <Shown cohort={cohort} mine={{ ...mine, rules: rule }} zone={zone} />;
 }
 
 function Shown({ cohort, mine, zone }: { cohort: string; mine: MyStanding; zone?: string }) {

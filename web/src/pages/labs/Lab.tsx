@@ -74,7 +74,9 @@ export default function Lab() {
           <Row gutter={[16, 16]}>
             <Col xs={24} xxl={{ span: 10, order: 2 }}>
               <Flex vertical gap="middle">
-                <MyGroup cohort={cohort} slug={lab} zone={shown.zone} />
+                {shown.group_size > 1 && (
+                  <MyGroup cohort={cohort} slug={lab} most={shown.group_size} zone={shown.zone} />
+                )}
                 <Card title={t("handIn")} size="small" extra={<Link to="/guide/hand-in">{t("howTo")}</Link>}>
                   <WhileOpen lab={shown} always={staff}>
                     <HandInBox cohort={cohort} lab={lab} limit={shown.upload_limit ?? null} />

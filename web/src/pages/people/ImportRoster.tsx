@@ -106,7 +106,7 @@ export default function ImportRoster() {
             <WholeOrPart found={found} mode={chosen.mode} onMode={(mode) => look({ ...chosen, mode })} />
           )}
           <RosterDiff found={found} />
-          <div>
+          <div style={{ position: "sticky", bottom: 12, zIndex: 5 }}>
             <Button
               type="primary"
               size="large"

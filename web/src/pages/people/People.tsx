@@ -148,7 +148,7 @@ function RoleName({ role }: { role: string }) {
   return role === "student" ? (
     t("student")
   ) : (
-    <Tag color="blue">{role in peopleTexts ? t(role as keyof typeof peopleTexts) : role}</Tag>
+    <Tag color="processing">{role in peopleTexts ? t(role as keyof typeof peopleTexts) : role}</Tag>
   );
 }
 

@@ -81,7 +81,7 @@ function Columns({ columns }: { columns: Preview["columns"] }) {
         const known = field ? FIELDS[field as string] : undefined;
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: two columns may have the same heading
-          <Tag key={at} color={known ? "green" : "default"} style={{ whiteSpace: "normal" }}>
+          <Tag key={at} color={known ? "success" : "default"} style={{ whiteSpace: "normal" }}>
             {heading || "—"} → {known ? t(known) : t("unused")}
           </Tag>
         );

@@ -51,7 +51,7 @@ function Slip({ title, of }: { title: string; of: Schemas["ActivationCode"] }) {
         <div className="slip-code">{of.code}</div>
         <small>{t("slipWhere", { address: `${location.host}/activate` })}</small>
       </div>
-      <div role="img" aria-label={t("qr")}>
+      <div aria-hidden>
         <QRCode value={address} size={84} type="svg" bordered={false} color="#000" bgColor="#fff" />
       </div>
     </li>

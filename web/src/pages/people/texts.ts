@@ -62,7 +62,6 @@ export const peopleTexts = defineTexts({
   slips: ["激活码", "Activation codes"],
   slipWhere: ["打开 {address}，用激活码设置自己的密码", "Open {address} and set your password with the code"],
   code: ["激活码", "Code"],
-  qr: ["扫码打开激活页", "QR code of the activation page"],
   added: ["已加入：{name}", "Added: {name}"],
   missing: ["请填写", "Please fill in"],
   staffByTeacher: ["教师和助教由教师添加", "Staff are added by a teacher"],
