@@ -9,6 +9,7 @@ import { queries } from "@/api/query";
 import { useLanguage, useTexts } from "@/i18n";
 import { LiveBadge } from "@/live/LiveBadge";
 import { live } from "@/live/stream";
+import { useLive } from "@/live/useLive";
 import { Problem } from "@/ui/Problem";
 import { useCohort } from "./cohort";
 import { isStaff, type Me, MeProvider, useWho } from "./me";
@@ -42,6 +43,10 @@ function Framed({ me }: { me: Me }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the drawer
   useEffect(() => setOpen(false), [at.pathname]);
   useEffect(() => live.begin(me.cursor), [me.cursor]);
+  // Somebody changed what one is in a cohort: the menu and what one may see go with it.
+  useLive(["me"], (event) => {
+    if (event.kind === "people") void queries.invalidateQueries({ queryKey: ["me"] });
+  });
   useEffect(() => {
     session.onSignedOut = () => {
       live.reset();
@@ -203,7 +208,7 @@ function Notices({ me }: { me: Me }) {
   const notices = (health.data?.notices ?? []).filter((notice) => operates || !FOR_OPERATORS.has(notice.code));
   if (notices.length === 0) return null;
   return (
-    <Flex vertical gap="small" style={{ marginBottom: 16 }}>
+    <Flex vertical gap="small" className="no-print" style={{ marginBottom: 16 }}>
       {notices.map((notice) => (
         <Alert
           key={notice.code}

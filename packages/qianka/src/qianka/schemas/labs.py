@@ -60,6 +60,8 @@ class Lab(Answer):
     upload_limit: int | None = None
     """bytes of the largest archive that is taken"""
     attempts_a_day: int | None = None
+    group_size: int = 1
+    """how many may hand in as one; 1: everybody alone"""
     late: str = "mark"
     checks: list[LabCheck] = Field(default_factory=list)
     tries: Tries | None = None

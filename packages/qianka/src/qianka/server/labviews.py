@@ -37,6 +37,7 @@ def lab(platform: Platform, cohort: tables.Cohort, row: tables.Lab) -> Lab:
     shown.required = list(rules.handin.required)
     shown.upload_limit = submissions.upload_limit(platform, rules.handin)
     shown.attempts_a_day = rules.handin.attempts_a_day
+    shown.group_size = rules.handin.group
     shown.late = rules.handin.late
     shown.checks = [_check(check) for check in rules.checks]
     return shown
