@@ -12,7 +12,7 @@ const KINDS = ["added", "dropped", "returned", "changed"] as const;
 type Kind = (typeof KINDS)[number];
 const COUNTED = { added: "addedN", dropped: "droppedN", returned: "returnedN", changed: "changedN" } as const;
 const ONE = { added: "add1", dropped: "drop1", returned: "return1", changed: "change1" } as const;
-const COLOURS = { added: "success", dropped: "error", returned: "processing", changed: "warning" } as const;
+const COLOURS = { added: "success", dropped: "warning", returned: "processing", changed: "default" } as const;
 const FIELDS = { name: "name", section: "section", login: "login", email: "email" } as const;
 
 /** What applying the file would change: + − ↩ ✎. */

@@ -35,7 +35,7 @@ CodesOption = Annotated[
     "import", help=t("导入名单：先预览，加 --apply 才写入", "import a roster: a preview, written with --apply")
 )
 def import_(
-    file: Annotated[Path, typer.Argument(help=t("CSV 文件", "CSV file"))],
+    file: Annotated[Path, typer.Argument(help=t("CSV、.xlsx 或教务系统的 .xls", "CSV, .xlsx or the registrar's .xls"))],
     cohort: CohortOption = None,
     apply: Annotated[bool, typer.Option("--apply", help=t("照预览写入", "do what the preview shows"))] = False,
     codes: CodesOption = None,
