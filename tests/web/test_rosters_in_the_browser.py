@@ -2,85 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
-from qianka.domain.people import Role
-from qianka.server import website
-from qianka.server.app import create_app
-from qianka.services import people
-from qianka.services.platform import Caller, Platform
-from qianka.settings import Settings
-from qianka.store.session import Store
-from qianka.store.tables import Base
-from qianka.testing import enroll, make_cohort, make_person
-
-playwright = pytest.importorskip("playwright.sync_api")
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
-PASSWORD = "correct horse 9"
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server with the built pages, a teacher and an empty class."""
-    if not (website.BUILT / "index.html").is_file():
-        pytest.skip("the pages are not built: make web")
-    settings = Settings(data_dir=str(tmp_path_factory.mktemp("rosters")))
-    store = Store(f"sqlite:///{settings.data_dir}/qianka.db")
-    Base.metadata.create_all(store.engine)
-    platform = Platform(settings=settings, store=store)
-    platform.folders.make()
-    teacher = make_person(platform, "teacher", student_number=None)
-    enroll(platform, make_cohort(platform, "ai", title="人工智能"), teacher, Role.TEACHER)
-    people.set_password(platform, Caller.system(), "teacher", PASSWORD)
-    with socket.socket() as door:
-        door.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(create_app(settings, platform), log_level="warning", ws="none"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{door.getsockname()[1]}"
-        server.should_exit = True
-        thread.join(10)
-    platform.store.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("needs chromium")
-    with playwright.sync_playwright() as started:
-        # Chromium refuses its own sandbox to root.
-        made = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"] if os.geteuid() == 0 else [])
-        yield made
-        made.close()
 
 
 @pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
-    """The import page, with the teacher signed in; an error on the console fails the test."""
-    context = browser.new_context(base_url=address, locale="zh-CN", viewport={"width": 1280, "height": 900})
-    opened = context.new_page()
-    errors: list[str] = []
-    opened.on("console", lambda told: errors.append(told.text) if told.type == "error" else None)
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.goto("/login?next=/c/ai/people/import")
-    opened.get_by_label("登录名").fill("teacher")
-    opened.get_by_label("密码", exact=True).fill(PASSWORD)
-    opened.get_by_role("button", name="登录", exact=True).click()
+def page(sign_in: Callable[..., Any]) -> Any:
+    """The import page, with the teacher signed in."""
+    opened = sign_in("teacher", "/c/ai/people/import")
     opened.get_by_role("heading", name="导入名单").wait_for()
-    yield opened
-    context.close()
-    # A browser reports refusals that we expect: nobody is signed in at first, and a file may be no roster.
-    assert [error for error in errors if "status of 40" not in error] == []
+    return opened
 
 
 def give(page: Any, data: bytes, name: str = "名单.csv") -> None:
