@@ -47,6 +47,17 @@ export async function asError(response: Response): Promise<ApiError> {
   return new ApiError(response.status, "no_answer", `HTTP ${response.status}`);
 }
 
+/** What to say when no answer came at all. */
+export function unreachable(): ApiError {
+  const zh = session.language === "zh";
+  return new ApiError(
+    0,
+    "unreachable",
+    zh ? "连不上服务器" : "the server cannot be reached",
+    zh ? "检查网络；页面会自己再试" : "check the network; the page tries again by itself",
+  );
+}
+
 const manners: Middleware = {
   onRequest({ request }) {
     for (const [name, value] of Object.entries(callHeaders())) request.headers.set(name, value);
@@ -61,12 +72,7 @@ const manners: Middleware = {
   onError({ error }) {
     if (error instanceof ApiError) return error;
     if (error instanceof DOMException && error.name === "AbortError") return error;
-    return new ApiError(
-      0,
-      "unreachable",
-      session.language === "zh" ? "连不上服务器" : "the server cannot be reached",
-      session.language === "zh" ? "检查网络；页面会自己再试" : "check the network; the page tries again by itself",
-    );
+    return unreachable();
   },
 };
 

@@ -30,20 +30,11 @@ export function menuOf(me: Me, cohort: string | undefined): Section[] {
         { text: "submissions", to: `${c}/submissions` },
         { text: "gradebook", to: `${c}/grades` },
         { text: "inquiries", to: `${c}/inquiries` },
-        { text: "screen", to: `${c}/screen` },
         { text: "nodes", to: "/nodes" },
         { text: "settings", to: `${c}/settings` },
       ],
     });
-  if (me.is_admin)
-    sections.push({
-      text: "admin",
-      entries: [
-        { text: "cohorts", to: "/admin/cohorts" },
-        { text: "audit", to: "/admin/audit" },
-        ...(cohort ? [] : [{ text: "nodes" as const, to: "/nodes" }]),
-      ],
-    });
+  if (me.is_admin && !cohort) sections.push({ text: "admin", entries: [{ text: "nodes", to: "/nodes" }] });
   sections.push({ entries: [{ text: "guide", to: "/guide/start" }] });
   return sections;
 }

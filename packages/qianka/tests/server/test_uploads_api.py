@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,6 +55,23 @@ def test_an_upload_goes_on_where_it_broke_off(classroom: Any, with_token: SignIn
     again = alice.post(f"/api/uploads/{upload}/submission").json()
     assert (again["again"], again["submission"]["id"]) == (True, told["submission"]["id"])
     assert alice.get(f"/api/uploads/{upload}").status_code == 404
+
+
+def test_handing_in_twice_at_once_is_one_hand_in(
+    classroom: Any, with_token: SignIn, archive: bytes, platform: Platform
+) -> None:
+    alice = with_token(classroom.alice)
+    upload = begin(alice, classroom, archive)
+    send(alice, upload, 0, archive)
+    both = threading.Barrier(2, timeout=10)
+
+    def press() -> str:
+        both.wait()
+        return uploads.hand_in(platform, caller_of(classroom.alice), upload).submission.id
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = (pool.submit(press) for _ in range(2))
+        assert first.result() == second.result()
 
 
 def test_bytes_beyond_the_announced_size_are_refused(classroom: Any, with_token: SignIn, archive: bytes) -> None:

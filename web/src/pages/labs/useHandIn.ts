@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { ApiError, api, asError, body, callHeaders, type Schemas } from "@/api/client";
+import { ApiError, api, asError, body, callHeaders, type Schemas, unreachable } from "@/api/client";
 import { handInPieces, type Progress, type Wire } from "./pieces";
 
 export type HandIn =
@@ -63,7 +63,7 @@ function wire(cohort: string, lab: string, file: File): Wire<Schemas["HandedIn"]
         body: piece,
         headers: { ...callHeaders(), "Content-Type": "application/octet-stream" },
       }).catch(() => {
-        throw new ApiError(0, "unreachable", "");
+        throw unreachable();
       });
       if (!response.ok) throw await asError(response);
       return (await response.json()) as Schemas["Upload"];

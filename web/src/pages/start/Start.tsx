@@ -42,7 +42,6 @@ export default function Start() {
       </Answer>
       <Card size="small" title={t("more")}>
         <Flex vertical gap="small">
-          <Link to={`/c/${cohort}/screen`}>{t("screen")}</Link>
           <Link to="/nodes">{t("nodes")}</Link>
           <Link to="/guide/start">{t("guide")}</Link>
         </Flex>

@@ -14,7 +14,6 @@ export const startTexts = defineTexts({
   open: ["打开：{step}", "Open: {step}"],
   go: ["打开", "Open"],
   more: ["更多", "More"],
-  screen: ["投影：在教室大屏上轮播排行榜和队列", "Projector: boards and the queue on the big screen"],
   nodes: ["机器与评分：谁在用哪张卡", "Machines and grading: who uses which card"],
   guide: ["给学生的指南", "The guide for students"],
 });

@@ -22,7 +22,7 @@ from qianka.services.platform import Caller, Platform
 from qianka.services.submissions import HandedIn
 from qianka.store.repos import submissions as submission_repo
 from qianka.store.repos import uploads as repo
-from qianka.store.tables import Cohort, Lab, Submission, Upload
+from qianka.store.tables import Cohort, Lab, Upload
 
 LIFE = timedelta(hours=24)
 AT_ONCE = 5
@@ -106,10 +106,10 @@ def take(platform: Platform, caller: Caller, upload_id: str, offset: int, piece:
 
 def hand_in(platform: Platform, caller: Caller, upload_id: str) -> HandedIn:
     """Hand a complete upload in; asked again, it is the same hand-in. Raises what `submissions.hand_in` raises."""
+    done = _done(platform, caller, upload_id)
+    if done is not None:
+        return done
     with platform.store.reading() as session:
-        done = None if caller.person_id is None else submission_repo.by_key(session, caller.person_id, upload_id)
-        if done is not None:
-            return _again(session, done)
         upload = _mine(session, caller, upload_id)
         lab, cohort = _where(session, upload)
     if upload.received != upload.size:
@@ -119,11 +119,20 @@ def hand_in(platform: Platform, caller: Caller, upload_id: str) -> HandedIn:
             reason="incomplete",
             received=upload.received,
         )
-    with _held(platform, upload_id) as file:
-        os.ftruncate(file, upload.size)  # a piece that was written but never acknowledged
-        handed = submissions.hand_in(
-            platform, caller, cohort.slug, lab.slug, place(platform, upload_id), upload.filename, upload_id
-        )
+    try:
+        with _held(platform, upload_id) as file:
+            done = _done(platform, caller, upload_id)  # the same call came twice, and the other was first
+            if done is not None:
+                return done
+            os.ftruncate(file, upload.size)  # a piece that was written but never acknowledged
+            handed = submissions.hand_in(
+                platform, caller, cohort.slug, lab.slug, place(platform, upload_id), upload.filename, upload_id
+            )
+    except NotFound:
+        done = _done(platform, caller, upload_id)  # the other took the file away before this one looked for it
+        if done is None:
+            raise
+        return done
     drop(platform, caller, upload_id)
     return handed
 
@@ -139,11 +148,17 @@ def place(platform: Platform, upload_id: str) -> Path:
     return platform.folders.incoming / f"piecewise-{upload_id}"
 
 
-def _again(session: Session, submission: Submission) -> HandedIn:
-    attempts = submission_repo.newest_attempts(session, [submission.id])
-    return HandedIn(
-        submission, submission_repo.receipt_of(session, submission.id), attempts.get(submission.id), again=True
-    )
+def _done(platform: Platform, caller: Caller, upload_id: str) -> HandedIn | None:
+    """What became of an upload that was handed in before."""
+    if caller.person_id is None:
+        return None
+    with platform.store.reading() as session:
+        submission = submission_repo.by_key(session, caller.person_id, upload_id)
+        if submission is None:
+            return None
+        attempts = submission_repo.newest_attempts(session, [submission.id])
+        receipt = submission_repo.receipt_of(session, submission.id)
+    return HandedIn(submission, receipt, attempts.get(submission.id), again=True)
 
 
 def _where(session: Session, upload: Upload) -> tuple[Lab, Cohort]:

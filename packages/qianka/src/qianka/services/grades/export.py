@@ -74,9 +74,9 @@ def _read(platform: Platform, caller: Caller, cohort_slug: str, form: str) -> tu
 
 def _detail(line: GradeLine, slug: str, one: Counted) -> list[Any]:
     grade = one.grade
-    graded = [None, None, None, None]
+    graded: list[Any] = [None, None, None, None]
     if grade is not None:
-        graded = [VERDICTS[Verdict(grade.verdict)].zh, one.raw_points, grade.days_late, grade.penalty]  # type: ignore[list-item]
+        graded = [VERDICTS[Verdict(grade.verdict)].zh, one.raw_points, grade.days_late, grade.penalty]
     decided: list[Any] = []
     for row in (one.override, one.bonus):
         decided += [None, ""] if row is None else [row.points, row.text]
