@@ -24,7 +24,7 @@ export function EnterBox({ board }: { board: Schemas["PredictionRanking"] }) {
   });
   const hint = t("enterHint", { id: board.id_column, column: board.column, size: size(board.max_bytes) });
   return (
-    <Card size="small" title={t("enter")}>
+    <Card size="small" title={t("enter")} styles={{ body: { display: "grid", gap: 8 } }}>
       <DropFile
         accept=".csv"
         disabled={enter.isPending}
@@ -48,14 +48,7 @@ function Entered({ entry }: { entry: Schemas["PredictionEntry"] }) {
       showIcon
       role="alert"
       title={t(entry.state === "failed" ? "failed" : "invalid")}
-      description={
-        <>
-          <div>{entry.message}</div>
-          {entry.problems.map((problem) => (
-            <div key={problem.code}>{t("problem", { message: problem.message, count: problem.count })}</div>
-          ))}
-        </>
-      }
+      description={entry.message}
     />
   );
 }

@@ -31,7 +31,6 @@ export const boardTexts = defineTexts({
   invalid: ["没有计分（不扣次数）", "Not scored (it cost no try)"],
   failed: ["平台故障，没有计分，不扣次数", "A fault of the platform: not scored, no try taken"],
   withdrawn: ["已撤回", "withdrawn"],
-  problem: ["{message}（{count} 处）", "{message} ({count} times)"],
   entries: ["我的提交", "My entries"],
   file: ["文件", "File"],
   receipt: ["回执", "Receipt"],
