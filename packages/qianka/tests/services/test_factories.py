@@ -53,7 +53,10 @@ def test_a_made_job_is_queued_with_a_whole_job_text_and_told_of(tmp_path: Path) 
     }
     assert job.spec["limits"]["wall"] == 60.0
     with platform.store.reading() as session:
-        assert [(e.topic, e.kind) for e in session.query(Event)] == [(f"job:{job.id}", "queued")]
+        assert [(e.topic, e.kind) for e in session.query(Event)] == [
+            (f"job:{job.id}", "queued"),
+            (f"person:{job.person_id}", "job"),
+        ]
     platform.store.close()
 
 

@@ -56,7 +56,11 @@ def test_a_hand_in_has_a_verifiable_receipt_and_its_bytes(course: HandinScene) -
     assert woken == [1]
     assert handed.attempt is not None
     with course.platform.store.reading() as session:
-        assert [row.topic for row in session.scalars(select(Event))] == [f"attempt:{handed.attempt.id}"]
+        assert [row.topic for row in session.scalars(select(Event))] == [
+            f"attempt:{handed.attempt.id}",
+            f"person:{course.student.id}",
+            "staff:ai",
+        ]
         assert "submission.accept" in [row.action for row in session.scalars(select(Audit))]
 
 

@@ -97,7 +97,8 @@ def test_nothing_of_a_rehearsal_reaches_a_student(graded: GradingScene) -> None:
     assert boards.board(graded.platform, student, "ai", "lab1").rows == board
     assert [grade.points for grade in grades.mine(graded.platform, student)] == [100]
     topics = {event.topic for event in graded.rows(Event) if event.id > begun}
-    assert topics <= {f"attempt:{a.id}" for a in rehearsed} | {f"job:{job.id}" for job in graded.rows(Job)}
+    of_staff = {f"attempt:{a.id}" for a in rehearsed} | {f"person:{graded.teacher.id}"}
+    assert topics <= of_staff | {f"job:{job.id}" for job in graded.rows(Job)}
     assert f"board:{graded.lab.id}" not in topics
 
 
