@@ -73,7 +73,8 @@ web/src/api/schema.d.ts: web/node_modules/.installed $(API)
 
 $(APP)/index.html: web/src/api/schema.d.ts $(PAGES)
 	@echo "== 网页 / the web pages"
-	@cd web && $(NODE) npm run --silent build -- --logLevel warn
+	@cd web && $(NODE) npm run --silent build -- --logLevel warn --outDir ../$(APP).new
+	@rm -rf $(APP).old && if [ -d $(APP) ]; then mv $(APP) $(APP).old; fi && mv $(APP).new $(APP) && rm -rf $(APP).old
 
 clean: ## remove what make made here (not the data directory)
 	@rm -rf .venv web/node_modules web/openapi.json web/src/api/schema.d.ts $(APP) .mypy_cache .ruff_cache .import_linter_cache

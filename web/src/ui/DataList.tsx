@@ -1,5 +1,10 @@
-import { Card, Flex, Grid, Table, type TableColumnsType, type TableProps, Typography } from "antd";
-import type { Key, ReactNode } from "react";
+import { Button, Card, Flex, Grid, Table, type TableColumnsType, type TableProps, Typography } from "antd";
+import { type Key, type ReactNode, useState } from "react";
+import { useTexts } from "@/i18n";
+import { uiTexts } from "./texts";
+
+/** How many cards a phone shows at first, and with each touch more. */
+const CARDS = 30;
 
 export interface Column<T> {
   key: string;
@@ -28,6 +33,8 @@ interface Props<T> {
 /** A table on a wide screen, a card a row on a phone. */
 export function DataList<T extends object>(props: Props<T>) {
   const { rows, columns, rowKey, label, empty, loading, pagination = false, highlight, selection } = props;
+  const t = useTexts(uiTexts);
+  const [shownCards, setShownCards] = useState(CARDS);
   const isWide = Grid.useBreakpoint().md ?? true;
   const shown: TableColumnsType<T> = columns.map((column) => ({
     key: column.key,
@@ -57,7 +64,7 @@ export function DataList<T extends object>(props: Props<T>) {
   const cards = columns.filter((column) => !column.wideOnly);
   return (
     <Flex vertical gap="small" component="ul" aria-label={label} style={{ margin: 0, padding: 0, listStyle: "none" }}>
-      {rows.map((row) => (
+      {rows.slice(0, shownCards).map((row) => (
         <li key={rowKey(row)}>
           <Card size="small" style={highlight?.(row) ? { borderWidth: 2 } : undefined}>
             {cards.map((column) => (
@@ -69,6 +76,13 @@ export function DataList<T extends object>(props: Props<T>) {
           </Card>
         </li>
       ))}
+      {rows.length > shownCards && (
+        <li>
+          <Button block onClick={() => setShownCards(shownCards + CARDS)}>
+            {t("showMore", { n: rows.length - shownCards })}
+          </Button>
+        </li>
+      )}
     </Flex>
   );
 }

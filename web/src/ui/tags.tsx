@@ -45,13 +45,19 @@ export function plain(value: number, digits = 2): string {
   return Number(value.toFixed(digits)).toString();
 }
 
-/** Bytes as people say them. */
+/** The bytes of a file as people say them: 2 MB are two million. */
 export function size(bytes: number | null | undefined): string {
+  return inUnits(bytes, 1000, ["B", "KB", "MB", "GB", "TB"]);
+}
+
+/** The bytes of a memory as jobs ask for them: `--mem 2G` is 2 GiB. */
+export function memory(bytes: number | null | undefined): string {
+  return inUnits(bytes, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]);
+}
+
+function inUnits(bytes: number | null | undefined, step: number, units: string[]): string {
   if (bytes === null || bytes === undefined) return "—";
-  let value = bytes;
-  for (const unit of ["B", "KB", "MB", "GB"]) {
-    if (value < 1000) return `${Number(value.toPrecision(3))} ${unit}`;
-    value /= 1000;
-  }
-  return `${Number(value.toPrecision(3))} TB`;
+  const power = Math.min(units.length - 1, bytes < step ? 0 : Math.floor(Math.log(bytes) / Math.log(step)));
+  const value = bytes / step ** power;
+  return `${value < 100 ? Number(value.toPrecision(3)) : Math.round(value)} ${units[power]}`;
 }

@@ -4,6 +4,7 @@ export const uiTexts = defineTexts({
   loading: ["正在载入", "Loading"],
   retry: ["再试一次", "Try again"],
   nothing: ["这里还没有内容", "Nothing here yet"],
+  showMore: ["再显示一些（还有 {n} 条）", "Show more ({n} left)"],
   confirm: ["确定", "OK"],
   cancel: ["取消", "Cancel"],
   copy: ["复制", "Copy"],

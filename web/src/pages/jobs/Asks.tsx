@@ -1,6 +1,6 @@
 import type { Schemas } from "@/api/client";
 import { useTexts } from "@/i18n";
-import { plain, size } from "@/ui/tags";
+import { memory, plain } from "@/ui/tags";
 import { jobTexts } from "./texts";
 
 /** What a job asks for: cores, memory, cards, on how many nodes. */
@@ -9,7 +9,7 @@ export function Asks({ job }: { job: Schemas["Job"] }) {
   const parts = [
     job.gpus > 0 ? t("cards", { n: job.gpus }) : null,
     t("cpus", { n: plain(job.cpus) }),
-    size(job.memory),
+    memory(job.memory),
     job.nodes > 1 ? t("onNodes", { n: job.nodes }) : null,
     job.exclusive ? t("whole") : null,
   ];

@@ -4,7 +4,7 @@ import type { Schemas } from "@/api/client";
 import { useLanguage, useTexts } from "@/i18n";
 import { CopyText } from "@/ui/CopyText";
 import { Moment } from "@/ui/Moment";
-import { plain, size } from "@/ui/tags";
+import { memory, plain } from "@/ui/tags";
 import { span } from "@/ui/time";
 import { Asks } from "./Asks";
 import { jobTexts } from "./texts";
@@ -26,7 +26,7 @@ export function JobFacts({ job }: { job: Schemas["Job"] }) {
   if (job.ended_at) add("endedAt", <Moment at={job.ended_at} />);
   if (job.wall !== null) add("took", long(job.wall));
   if (job.cpu !== null) add("cpuTime", long(job.cpu));
-  if (job.peak_memory !== null) add("peak", t("ofLimit", { used: size(job.peak_memory), limit: size(job.memory) }));
+  if (job.peak_memory !== null) add("peak", t("ofLimit", { used: memory(job.peak_memory), limit: memory(job.memory) }));
   if (job.exit_code !== null) add("exit", job.exit_code);
   if (job.node) add("node", job.node);
   if (job.isolation) add("isolation", job.isolation);

@@ -3,7 +3,7 @@ import { Alert, Card, Flex, Typography } from "antd";
 import { api, body, type Schemas } from "@/api/client";
 import { useTexts } from "@/i18n";
 import { Chart, type Series } from "@/ui/Chart";
-import { plain, size } from "@/ui/tags";
+import { memory, plain } from "@/ui/tags";
 import { jobTexts } from "./texts";
 import { adviceOf, lineOf, mean, most, ofLastRun } from "./usage";
 
@@ -27,7 +27,7 @@ export function UsageCurves({ job, going }: { job: Schemas["Job"]; going: boolea
   const card = mean(samples, "card_percent");
   const rest = t("usageSays", {
     cpu: plain(mean(samples, "cpu_percent") ?? 0, 0),
-    memory: size(most(samples, "memory")),
+    memory: memory(most(samples, "memory")),
   });
   const ofCards = card === null ? t("cardNotMeasured", { rest }) : t("usageSaysCard", { rest, n: plain(card, 0) });
   const summary = job.gpus > 0 ? ofCards : rest;

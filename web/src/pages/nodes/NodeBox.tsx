@@ -4,7 +4,7 @@ import type { Schemas } from "@/api/client";
 import { useTexts } from "@/i18n";
 import { Meter } from "@/ui/Meter";
 import { Moment } from "@/ui/Moment";
-import { plain, size } from "@/ui/tags";
+import { memory, plain } from "@/ui/tags";
 import { NodeCards } from "./NodeCards";
 import { NodeJobs } from "./NodeJobs";
 import { nodeTexts } from "./texts";
@@ -37,7 +37,7 @@ export function NodeBox({ node, linked = true }: { node: Node; linked?: boolean 
             <Meter
               label={t("memory")}
               percent={share(node.memory_taken, node.memory)}
-              text={t("ofAll", { n: size(node.memory_taken), m: size(node.memory) })}
+              text={t("ofAll", { n: memory(node.memory_taken), m: memory(node.memory) })}
             />
           </Col>
           <Col xs={24} sm={12} xl={6}>
@@ -51,7 +51,7 @@ export function NodeBox({ node, linked = true }: { node: Node; linked?: boolean 
             <Meter
               label={t("memoryBusy")}
               percent={used === null ? null : share(used, Math.max(node.memory, used))}
-              text={used === null ? t("notMeasured") : size(used)}
+              text={used === null ? t("notMeasured") : memory(used)}
             />
           </Col>
         </Row>

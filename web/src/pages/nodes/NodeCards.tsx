@@ -3,7 +3,7 @@ import { Link } from "react-router";
 import type { Schemas } from "@/api/client";
 import { useTexts } from "@/i18n";
 import { Meter } from "@/ui/Meter";
-import { plain, size } from "@/ui/tags";
+import { memory, plain } from "@/ui/tags";
 import { nodeTexts } from "./texts";
 
 type Node = Schemas["Node"];
@@ -34,7 +34,7 @@ function OneCard({ card, holder }: { card: Schemas["NodeCard"]; holder?: Schemas
       extra={card.simulated ? <Tag>{t("simulated")}</Tag> : null}
     >
       <Typography.Text type="secondary" style={{ overflowWrap: "anywhere" }}>
-        {card.model} · {size(card.memory)}
+        {card.model} · {memory(card.memory)}
       </Typography.Text>
       <div style={{ overflowWrap: "anywhere" }}>
         {holder ? <Holder job={holder} /> : <Typography.Text type="success">{t("free")}</Typography.Text>}
@@ -49,7 +49,7 @@ function OneCard({ card, holder }: { card: Schemas["NodeCard"]; holder?: Schemas
           <Meter
             label={t("cardMemory")}
             percent={used === null ? null : (100 * used) / card.memory}
-            text={used === null ? t("notMeasured") : t("ofAll", { n: size(used), m: size(card.memory) })}
+            text={used === null ? t("notMeasured") : t("ofAll", { n: memory(used), m: memory(card.memory) })}
           />
         </>
       )}

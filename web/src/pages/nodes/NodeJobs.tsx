@@ -4,7 +4,7 @@ import type { Schemas } from "@/api/client";
 import { useTexts } from "@/i18n";
 import { DataList } from "@/ui/DataList";
 import { Moment } from "@/ui/Moment";
-import { plain, StateTag, size } from "@/ui/tags";
+import { memory, plain, StateTag } from "@/ui/tags";
 import { nodeTexts } from "./texts";
 
 type Job = Schemas["NodeJob"];
@@ -40,7 +40,7 @@ function Holds({ job }: { job: Job }) {
   const parts = [
     job.cards.length > 0 ? t("cardsHeld", { list: job.cards.join(", ") }) : null,
     job.cores.length > 0 ? t("coresHeld", { n: job.cores.length }) : null,
-    size(job.memory_limit),
+    memory(job.memory_limit),
   ];
   return <span>{parts.filter(Boolean).join(" · ")}</span>;
 }
@@ -50,7 +50,7 @@ function Uses({ job }: { job: Job }) {
   const parts = [
     job.card_percent === null ? null : t("usesCard", { n: plain(job.card_percent, 0) }),
     job.cpu_percent === null ? null : t("usesCpu", { n: plain(job.cpu_percent, 0) }),
-    job.memory === null ? null : t("usesMemory", { n: size(job.memory) }),
+    job.memory === null ? null : t("usesMemory", { n: memory(job.memory) }),
   ].filter(Boolean);
   return <span>{parts.length > 0 ? parts.join(" · ") : t("notMeasured")}</span>;
 }
