@@ -1,10 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { App, Form, Input, InputNumber, Modal, Segmented, Select, Switch } from "antd";
 import { useState } from "react";
 import { api, body, type Schemas } from "@/api/client";
 import { useTexts } from "@/i18n";
 import { Problem } from "@/ui/Problem";
 import { fromLocal } from "@/ui/zoned";
+import { ChooseStudents, useStudents } from "./ChooseStudents";
 import { teachTexts } from "./texts";
 
 type How = "byDays" | "byHours" | "until";
@@ -26,12 +27,7 @@ export function GiveExtension({ lab, onClose }: { lab: Schemas["Lab"]; onClose: 
   const [form] = Form.useForm<Fields>();
   const [how, setHow] = useState<How>("byDays");
   const cohort = lab.cohort;
-  const lines = useQuery({
-    queryKey: ["gradebook", cohort, "names"],
-    queryFn: () =>
-      body(api.GET("/api/cohorts/{cohort}/grades", { params: { path: { cohort }, query: { limit: 1000 } } })),
-  });
-  const students = lines.data?.items.filter((line) => line.active) ?? [];
+  const { students } = useStudents(cohort);
   const sections = [...new Set(students.map((line) => line.section).filter(Boolean))].sort();
   const give = useMutation({
     mutationFn: async (fields: Fields) => {
@@ -94,15 +90,7 @@ export function GiveExtension({ lab, onClose }: { lab: Schemas["Lab"]; onClose: 
           rules={[{ required: !section, message: t("chooseWho") }]}
           hidden={Boolean(section)}
         >
-          <Select
-            mode="multiple"
-            loading={lines.isPending}
-            showSearch={{ optionFilterProp: "label" }}
-            options={students.map((line) => ({
-              value: line.login,
-              label: `${line.name} ${line.student_number ?? line.login}`,
-            }))}
-          />
+          <ChooseStudents cohort={cohort} />
         </Form.Item>
         {sections.length > 0 && (
           <Form.Item name="section" label={t("orSection")}>

@@ -7,6 +7,7 @@ import { Answer } from "@/ui/Answer";
 import { DataList } from "@/ui/DataList";
 import { Moment } from "@/ui/Moment";
 import { Problem } from "@/ui/Problem";
+import { ChooseStudents } from "./ChooseStudents";
 import { teachTexts } from "./texts";
 
 const COLOURS: Record<string, string> = { open: "processing", applied: "success" };
@@ -29,11 +30,16 @@ export function LabRegrades({ cohort, lab }: { cohort: string; lab: string }) {
     queryFn: () => body(api.GET("/api/cohorts/{cohort}/labs/{lab}/regrades", { params: { path } })),
   });
   const start = useMutation({
-    mutationFn: (fields: { reason: string; counting?: boolean }) =>
+    mutationFn: (fields: { reason: string; counting?: boolean; logins?: string[] }) =>
       body(
         api.POST("/api/cohorts/{cohort}/labs/{lab}/regrades", {
           params: { path },
-          body: { reason: fields.reason, counting: fields.counting ?? false, logins: [], submissions: [] },
+          body: {
+            reason: fields.reason,
+            counting: fields.counting ?? false,
+            logins: fields.logins ?? [],
+            submissions: [],
+          },
         }),
       ),
     onSuccess: (made) => {
@@ -72,6 +78,9 @@ export function LabRegrades({ cohort, lab }: { cohort: string; lab: string }) {
             rules={[{ required: true, whitespace: true, message: t("missing") }]}
           >
             <Input maxLength={500} />
+          </Form.Item>
+          <Form.Item name="logins" label={t("onlyOf")}>
+            <ChooseStudents cohort={cohort} allowClear placeholder={t("everybody")} />
           </Form.Item>
           <Form.Item name="counting" valuePropName="checked">
             <Checkbox>{t("counting")}</Checkbox>

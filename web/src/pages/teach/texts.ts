@@ -96,6 +96,8 @@ export const teachTexts = defineTexts({
   ],
   noRegrades: ["没有重评过", "None so far"],
   start: ["开始预演", "Start a rehearsal"],
+  onlyOf: ["只重评这些学生", "Only of these students"],
+  everybody: ["全部学生", "Everybody"],
   counting: ["只评现在算数的提交", "only hand-ins that count now"],
   startedAt: ["开始", "Started"],
   open: ["预演中", "rehearsed"],
