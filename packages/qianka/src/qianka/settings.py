@@ -44,6 +44,28 @@ class Settings:
         "除本机名以外允许的 Host，逗号分隔；* 表示都允许",
         "host names that may be asked for besides this machine's own, by commas; *: any",
     )
+    server_public: bool = _setting(
+        "server.public", False, "对外服务（必须加密，见 qianka up --public）", "serve other machines, by TLS"
+    )
+    server_public_url: str = _setting(
+        "server.public_url",
+        "",
+        "别人访问平台用的网址，如 https://ai.example.edu；空则取自请求",
+        "the address by which people reach the platform; empty: as asked",
+    )
+    server_certificate: str = _setting(
+        "server.certificate",
+        "",
+        "TLS 证书链（PEM）；空则自制并显示指纹",
+        "TLS certificate chain, PEM; empty: one of our own making, its fingerprint shown",
+    )
+    server_key: str = _setting("server.key", "", "TLS 私钥（PEM）", "private key of the certificate, PEM")
+    server_trusted_proxies: str = _setting(
+        "server.trusted_proxies",
+        "",
+        "前置代理的地址或网段，逗号分隔；只信它们转述的来源地址",
+        "addresses or networks of proxies, by commas, whose word on the client's address is taken",
+    )
     server_upload_mb: int = _setting("server.upload_mb", 64, "单次上传上限（MB）", "largest upload, MB")
     service_user: str = _setting(
         "service.user", "qianka", "以 root 启动时服务所用的普通用户", "ordinary user that serves when started by root"
@@ -130,6 +152,43 @@ class Settings:
     quota_person_mb: int = _setting(
         "quota.person_mb", 500, "每人提交的存储配额（MB）", "storage of one person's hand-ins, MB"
     )
+    signin_create: bool = _setting(
+        "signin.create",
+        False,
+        "校园账号登录时若名单里没有此人，自动建账户",
+        "make an account for who signs in by the campus and is in no roster",
+    )
+    oidc_issuer: str = _setting("oidc.issuer", "", "OIDC 提供方的地址；空则不用", "issuer of OIDC; empty: not used")
+    oidc_client: str = _setting("oidc.client", "", "在提供方登记的 client id", "client id registered there")
+    oidc_secret_file: str = _setting(
+        "oidc.secret_file", "", "存 client secret 的文件", "file that holds the client secret"
+    )
+    oidc_scope: str = _setting("oidc.scope", "openid profile", "请求的 scope", "scopes that are asked for")
+    oidc_claim: str = _setting(
+        "oidc.claim",
+        "preferred_username",
+        "哪个 claim 是学号或登录名（须由学校分配，不能由用户自己改）",
+        "claim that is the student number or login; assigned by the campus, not chosen by the user",
+    )
+    oidc_title: str = _setting("oidc.title", "", "登录页上的名称", "its name on the sign-in page")
+    ldap_url: str = _setting(
+        "ldap.url", "", "目录服务，如 ldaps://ldap.example.edu；空则不用", "directory, ldaps://…; empty: not used"
+    )
+    ldap_base: str = _setting("ldap.base", "", "在哪里找人（DN）", "where people are looked for, a DN")
+    ldap_bind: str = _setting("ldap.bind", "", "查找所用的账户（DN）；空则匿名", "DN to look with; empty: anonymous")
+    ldap_password_file: str = _setting("ldap.password_file", "", "存该账户密码的文件", "file that holds its password")
+    ldap_attribute: str = _setting(
+        "ldap.attribute", "uid", "哪个属性是学号或登录名", "attribute that is the student number or login"
+    )
+    ldap_ca_file: str = _setting("ldap.ca_file", "", "校验目录服务证书的 CA（PEM）", "CA of the directory, PEM")
+    ldap_title: str = _setting("ldap.title", "", "登录页上的名称", "its name on the sign-in page")
+    cas_url: str = _setting(
+        "cas.url", "", "CAS 的地址，如 https://cas.example.edu/cas；空则不用", "address of CAS; empty: not used"
+    )
+    cas_attribute: str = _setting(
+        "cas.attribute", "", "哪个属性是学号或登录名；空则用 CAS 的用户名", "attribute to match; empty: the user name"
+    )
+    cas_title: str = _setting("cas.title", "", "登录页上的名称", "its name on the sign-in page")
     session_hours: float = _setting("session.hours", 12.0, "网页登录有效期（小时）", "hours a browser session lasts")
     token_days: float = _setting("token.days", 180.0, "命令行令牌有效期（天）", "days a command-line token lasts")
     runtime_dir: str = _setting(

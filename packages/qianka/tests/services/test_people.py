@@ -32,7 +32,7 @@ def test_activate_then_sign_in(course: HandinScene, admin: Caller) -> None:
     assert (person.login, person.password_hash) == ("wangwu", None)
     assert code is not None
     people.activate(platform, "WANGWU", code.lower().replace("-", " "), GOOD)
-    signed = people.sign_in(platform, " WangWu", GOOD, address="10.0.0.9")
+    signed = people.sign_in(platform, " WangWu", GOOD, seen=people.Seen(address="10.0.0.9"))
     assert signed.person.id == person.id
     assert signed.csrf
     assert access.signed_in(platform, signed.secret, "session").csrf == signed.csrf
@@ -102,16 +102,16 @@ def test_guessing_is_braked_and_the_failures_are_audited(course: HandinScene, ad
     people.create_person(platform, admin, login="p", name="p", password=GOOD)
     for _ in range(8):
         with pytest.raises(NotSignedIn):
-            people.sign_in(platform, "p", "wrong", address="10.0.0.1")
+            people.sign_in(platform, "p", "wrong", seen=people.Seen(address="10.0.0.1"))
     with pytest.raises(OverLimit) as refusal:
-        people.sign_in(platform, "p", GOOD, address="10.0.0.1")
+        people.sign_in(platform, "p", GOOD, seen=people.Seen(address="10.0.0.1"))
     assert refusal.value.details["retry_after"] == 600
-    people.sign_in(platform, "p", GOOD, address="10.0.0.2")  # the owner, elsewhere
+    people.sign_in(platform, "p", GOOD, seen=people.Seen(address="10.0.0.2"))  # the owner, elsewhere
     with platform.store.reading() as session:
         failures = list(session.scalars(select(Audit).where(Audit.action == "sign_in.failed")))
     assert len(failures) == 8
     course.clock.advance(601)
-    people.sign_in(platform, "p", GOOD, address="10.0.0.1")
+    people.sign_in(platform, "p", GOOD, seen=people.Seen(address="10.0.0.1"))
 
 
 def test_a_burst_of_guesses_does_not_pass_the_brake(course: HandinScene, admin: Caller) -> None:
@@ -120,7 +120,7 @@ def test_a_burst_of_guesses_does_not_pass_the_brake(course: HandinScene, admin: 
 
     def guess() -> None:
         try:
-            people.sign_in(course.platform, "p", "wrong", address="10.0.0.1")
+            people.sign_in(course.platform, "p", "wrong", seen=people.Seen(address="10.0.0.1"))
         except (NotSignedIn, OverLimit) as refusal:
             outcomes.append(type(refusal))
 

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { Button, Divider, Flex, Form, Input } from "antd";
+import { Alert, Button, Divider, Flex, Form, Input } from "antd";
 import { useState } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { ApiError, api, body, session } from "@/api/client";
@@ -8,7 +8,7 @@ import { either, useLanguage, useTexts } from "@/i18n";
 import { Problem } from "@/ui/Problem";
 import { safeNext } from "./next";
 import { SigninCard } from "./SigninCard";
-import { signinTexts } from "./texts";
+import { refusalOf, signinTexts } from "./texts";
 
 interface Fields {
   login: string;
@@ -39,10 +39,10 @@ export default function Login() {
         void go("/activate", { state: { login: fields.login, code: fields.password } });
     },
   });
-  const refusal = search.get("refused");
+  const refused = search.get("refused");
   return (
     <SigninCard title={t("signIn")}>
-      {refusal && <Problem error={new ApiError(401, "refused", refusal, search.get("hint"))} />}
+      {refused && <Alert type="warning" showIcon role="alert" title={t(refusalOf(refused))} />}
       {signIn.isError && <Problem error={signIn.error} />}
       {elsewhere.length > 0 && (
         <Flex vertical gap="small" style={{ marginTop: 12 }}>

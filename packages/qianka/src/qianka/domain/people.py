@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 
@@ -15,3 +16,17 @@ class Role(str, Enum):
 
 
 STAFF = (Role.TEACHER, Role.ASSISTANT)
+
+
+@dataclass(frozen=True)
+class Identified:
+    """Whom a sign-in service outside has vouched for.
+
+    `subject` never changes there for this person; `campus_id` is what our rosters know them by, a
+    student number or login; `name` and `email` may be empty.
+    """
+
+    subject: str
+    campus_id: str
+    name: str = ""
+    email: str = ""

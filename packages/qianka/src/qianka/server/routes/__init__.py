@@ -6,6 +6,7 @@ from qianka.server.routes import (
     attempts,
     auth,
     boards,
+    campus,
     checklist,
     cohorts,
     dates,
@@ -30,7 +31,7 @@ from qianka.server.routes import (
     usage,
 )
 
-PUBLIC = (auth.public, system.public)
+PUBLIC = (auth.public, campus.public, system.public)
 PRIVATE = (
     auth.router,
     sessions.router,

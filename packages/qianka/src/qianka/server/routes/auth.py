@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from fastapi import APIRouter, Request, Response
 
 from qianka.schemas.auth import (
@@ -27,16 +29,12 @@ router = APIRouter(tags=["auth"])
 @public.post("/auth/login")
 def login(body: Login, request: Request, response: Response, platform: PlatformDep) -> SignedIn:
     """Sign in: a cookie session for a browser, or a bearer token when `token` is true."""
-    found = people.sign_in(
-        platform,
-        body.login,
-        body.password,
-        method=body.method,
-        kind="bearer" if body.token else "session",
-        note=body.note,
-        address=auth.address_of(request),
-        agent=request.headers.get("user-agent", ""),
-    )
+    seen = people.Seen(request.headers.get("user-agent", ""), auth.address_of(request))
+    check = {"local": people.sign_in, "ldap": people.sign_in_by_directory}.get(body.method)
+    if check is None:
+        raise people.unknown_method(body.method)
+    kind: Literal["session", "bearer"] = "bearer" if body.token else "session"
+    found = check(platform, body.login, body.password, kind=kind, note=body.note, seen=seen)
     if not body.token:
         auth.set_cookie(request, response, found.secret, platform.settings.session_hours)
     return SignedIn(

@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 
 from qianka.errors import BadInput, NotFound, NotSignedIn, OverLimit, Text
 from qianka.services import access, audit
-from qianka.services.people.methods import unknown_method
 from qianka.services.people.passwords import check_password, hash_password, plain_code, verify_password
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import people
@@ -34,6 +33,16 @@ class SignIn(NamedTuple):
     expires_at: datetime
 
 
+class Seen(NamedTuple):
+    """Where a browser signs in from."""
+
+    agent: str = ""
+    address: str | None = None
+
+
+NOWHERE = Seen()
+
+
 def sign_in(
     platform: Platform,
     login: str,
@@ -41,20 +50,16 @@ def sign_in(
     *,
     kind: Literal["session", "bearer"] = "session",
     note: str = "",
-    address: str | None = None,
-    agent: str = "",
-    method: str = "local",
+    seen: Seen = NOWHERE,
 ) -> SignIn:
     """Check the password and open a session (browser) or make a bearer token (command line).
 
     Raises NotSignedIn when login or password is wrong (which of them is not told), OverLimit after
     too many failures.
     """
-    if method != "local":
-        raise unknown_method(method)
-    name = _login(login)
+    name = login_of(login)
     with _ONE_AT_A_TIME:
-        _brake(platform, name, address)
+        brake(platform, name, seen.address)
         with platform.store.reading() as session:
             person = people.person_by_login(session, name)
         right = verify_password(person.password_hash if person is not None else None, password)
@@ -65,12 +70,12 @@ def sign_in(
                 reason="activate_first",
             )
         if not right or person is None:
-            _failed(platform, name, address)
-            raise _wrong()
+            failed(platform, name, seen.address)
+            raise wrong()
     with platform.store.transaction() as session:
-        caller = access.caller_of(platform, person, address)
+        caller = access.caller_of(platform, person, seen.address)
         audit.record(session, platform, caller, "sign_in", person.login, kind=kind)
-        return issue(session, platform, person, kind, note, Seen(agent, address))
+        return issue(session, platform, person, kind, note, seen)
 
 
 def activate(platform: Platform, login: str, code: str, password: str, address: str | None = None) -> Person:
@@ -78,13 +83,13 @@ def activate(platform: Platform, login: str, code: str, password: str, address: 
 
     Raises NotSignedIn for a wrong, used or expired code, BadInput for a weak password, OverLimit.
     """
-    name = _login(login)
+    name = login_of(login)
     with _ONE_AT_A_TIME:
-        _brake(platform, name, address)
+        brake(platform, name, address)
         with platform.store.reading() as session:
             person = people.person_by_login(session, name)
         if person is None or not _code_fits(platform, person, code):
-            _failed(platform, name, address)
+            failed(platform, name, address)
             raise NotSignedIn(
                 Text(
                     "登录名或激活码不对，或激活码已用过、已过期",
@@ -98,7 +103,7 @@ def activate(platform: Platform, login: str, code: str, password: str, address: 
     with platform.store.transaction() as session:
         stored = people.lock_person(session, person.id)
         if stored is None or not _code_fits(platform, stored, code):
-            raise _wrong()
+            raise wrong()
         stored.password_hash, stored.activation_hash, stored.activation_expires = hashed, None, None
         people.revoke_tokens(session, stored.id, platform.now())
         audit.record(session, platform, access.caller_of(platform, stored, address), "person.activate", stored.login)
@@ -151,13 +156,6 @@ def end_others(platform: Platform, caller: Caller) -> int:
     return ended
 
 
-class Seen(NamedTuple):
-    """Where a browser signs in from."""
-
-    agent: str = ""
-    address: str | None = None
-
-
 def issue(
     session: Session,
     platform: Platform,
@@ -197,7 +195,8 @@ def _self(session: Session, caller: Caller) -> Person:
     return person
 
 
-def _login(login: str) -> str:
+def login_of(login: str) -> str:
+    """How a login is looked up."""
     return login.strip().lower()[:64]
 
 
@@ -208,7 +207,8 @@ def _code_fits(platform: Platform, person: Person, code: str) -> bool:
     return secrets.compare_digest(offered, person.activation_hash) and platform.now() < person.activation_expires
 
 
-def _brake(platform: Platform, login: str, address: str | None) -> None:
+def brake(platform: Platform, login: str, address: str | None) -> None:
+    """Raises OverLimit after too many failures of this login or from this address."""
     now = platform.now()
     with platform.store.reading() as session:
         counts = people.failures_since(session, FAILED, now - WINDOW, login, address)
@@ -222,12 +222,14 @@ def _brake(platform: Platform, login: str, address: str | None) -> None:
         )
 
 
-def _failed(platform: Platform, login: str, address: str | None) -> None:
+def failed(platform: Platform, login: str, address: str | None) -> None:
+    """Count a failure."""
     with platform.store.transaction() as session:
         audit.record(session, platform, Caller(person_id=None, login=login, address=address), FAILED, login)
 
 
-def _wrong() -> NotSignedIn:
+def wrong() -> NotSignedIn:
+    """Name or password is wrong; which of them is not told."""
     return NotSignedIn(
         Text("登录名或密码不对", "login or password is wrong"),
         Text("第一次登录先用激活码设置密码", "the first time, set a password with the activation code"),

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import func, or_, select, update
 from sqlalchemy.orm import Session
 
-from qianka.store.tables import Audit, Cohort, Enrollment, Lab, Person, Token
+from qianka.store.tables import Audit, Cohort, Enrollment, Identity, Lab, Person, Token
 
 _CHUNK = 500  # parameters in one IN (…): SQLite's older limit is 999
 
@@ -87,6 +87,19 @@ def staff_anywhere(session: Session, person_ids: Iterable[int], roles: Sequence[
 def person_by_login(session: Session, login: str) -> Person | None:
     """The person who signs in as `login` (lower case)."""
     return session.scalar(select(Person).where(Person.login == login))
+
+
+def person_by_identity(session: Session, method: str, subject: str) -> Person | None:
+    """Who came by that identity of a sign-in method before."""
+    query = select(Person).join(Identity, Identity.person_id == Person.id)
+    return session.scalar(query.where(Identity.method == method, Identity.subject == subject))
+
+
+def persons_by_campus_id(session: Session, campus_id: str) -> list[Person]:
+    """The persons with that student number or login, compared without regard to case."""
+    wanted = campus_id.lower()
+    query = select(Person).where(or_(func.lower(Person.student_number) == wanted, Person.login == wanted))
+    return list(session.scalars(query))
 
 
 def anybody(session: Session) -> bool:
