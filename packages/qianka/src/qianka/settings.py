@@ -266,6 +266,26 @@ def load(
     return Loaded(Settings(**values), sources)
 
 
+def check_exposure(found: Settings) -> None:
+    """Raises ConfigError where passwords would cross a network in the clear."""
+    host = found.server_host
+    is_encrypted = found.server_public or bool(found.server_certificate) or bool(found.server_trusted_proxies)
+    if is_encrypted or host == "localhost" or host == "::1" or host.startswith("127."):
+        return
+    raise ConfigError(
+        Text(
+            f"不加密就不对外监听（{host}）：密码会被别人看到",
+            f"{host} is not listened to in the clear: passwords would be seen",
+        ),
+        Text(
+            "用 qianka up --public（自制证书），或给出 server.certificate 和 key；有代理就设 server.trusted_proxies",
+            "use qianka up --public (a certificate of our own), or give server.certificate and server.key; "
+            "behind a proxy, server.trusted_proxies",
+        ),
+        reason="in_the_clear",
+    )
+
+
 def default_data_dir(environment: Mapping[str, str] | None = None) -> Path:
     """The system's state directory for root, the user's own data home otherwise."""
     environment = os.environ if environment is None else environment

@@ -22,6 +22,11 @@ PUBLIC = {
     ("POST", "/api/auth/activate"),
     ("GET", "/api/auth/methods"),
     ("GET", "/api/version"),
+    ("GET", "/api/auth/key"),
+    ("GET", "/api/auth/oidc/start"),
+    ("GET", "/api/auth/oidc/back"),
+    ("GET", "/api/auth/cas/start"),
+    ("GET", "/api/auth/cas/back"),
     ("GET", "/api/health"),
     ("GET", "/api/openapi.json"),
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fastapi import Request
 from qianka.server.app import create_app
+from qianka.server.auth import address_of
 from qianka.services.platform import Platform
 from qianka.settings import Settings
 from starlette.testclient import TestClient
@@ -75,3 +77,30 @@ def test_a_big_body_of_unknown_length_is_cut_off(anonymous: TestClient) -> None:
 
     answer = anonymous.post("/api/auth/login", content=endless())  # type: ignore[arg-type]
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+
+
+def test_a_trusted_proxy_says_who_asks_and_how(tmp_path: Path) -> None:
+    settings = Settings(data_dir=str(tmp_path / "data"), server_trusted_proxies="127.0.0.1, 10.0.0.0/8")
+    seen = _asked_through(settings, peer="10.1.2.3", said="203.0.113.7")
+    assert (seen["address"], seen["scheme"]) == ("203.0.113.7", "https")
+    assert seen["hsts"] == "max-age=31536000"
+
+
+def test_what_a_stranger_says_of_itself_is_not_believed(tmp_path: Path) -> None:
+    settings = Settings(data_dir=str(tmp_path / "data"), server_trusted_proxies="10.0.0.0/8")
+    seen = _asked_through(settings, peer="192.0.2.1", said="203.0.113.7")
+    assert (seen["address"], seen["scheme"], seen["hsts"]) == ("192.0.2.1", "http", None)
+
+
+def _asked_through(settings: Settings, peer: str, said: str) -> dict[str, str | None]:
+    """What a route sees of a request that came from `peer`, which says that it is for `said` by TLS."""
+    app = create_app(settings)
+
+    @app.get("/api/seen")
+    def seen(request: Request) -> dict[str, str | None]:
+        return {"address": address_of(request), "scheme": request.url.scheme}
+
+    headers = {"x-forwarded-for": said, "x-forwarded-proto": "https"}
+    client = TestClient(app, base_url="http://localhost", client=(peer, 4000))
+    answer = client.get("/api/seen", headers=headers)
+    return {**answer.json(), "hsts": answer.headers.get("strict-transport-security")}

@@ -84,7 +84,7 @@ def client() -> Client:
     from qianka.client.transport import Transport
 
     current = wallet().current()
-    return Client(Transport(current.address, current.token, output.language()))
+    return Client(Transport(current.address, current.token, output.language(), certificate=current.certificate))
 
 
 def one_cohort(speaker: Client, given: str | None) -> str:

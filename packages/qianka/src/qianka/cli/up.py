@@ -33,6 +33,16 @@ def up(
     config: Annotated[Path | None, typer.Option("--config", help=t("配置文件", "settings file"))] = None,
     host: Annotated[str | None, typer.Option("--host", help=t("监听地址", "address to listen on"))] = None,
     port: Annotated[int | None, typer.Option("--port", help=t("端口；0 为任选", "port; 0: any"))] = None,
+    public: Annotated[
+        bool,
+        typer.Option(
+            "--public",
+            help=t(
+                "对外服务，加密；没有证书就自制一张并显示指纹",
+                "serve other machines by TLS; without a certificate one is made",
+            ),
+        ),
+    ] = False,
     isolation: Annotated[
         str | None,
         typer.Option(
@@ -47,10 +57,16 @@ def up(
         "data.dir": None if data_dir is None else str(data_dir.absolute()),
         "server.host": host,
         "server.port": port,
+        "server.public": True if public else None,
         "sandbox.backend": isolation,
         "sandbox.minimum": "none" if isolation == "none" else None,
     }
-    found = settings.load(config, overrides=overrides).settings
+    loaded = settings.load(config, overrides=overrides)
+    if loaded.settings.server_public and loaded.sources["server.host"] == "default":
+        overrides["server.host"] = "0.0.0.0"  # noqa: S104  that is what public means
+        loaded = settings.load(config, overrides=overrides)
+    found = loaded.settings
+    settings.check_exposure(found)
     Platform(found, config, overrides, is_embedded=embedded).run()
 
 
@@ -74,9 +90,7 @@ class Platform:
         lock = DataLock(self.data_dir)
         listener = self._listen()
         port = listener.getsockname()[1]
-        host = self.settings.server_host
-        shown = "127.0.0.1" if host in ("", "0.0.0.0", "::") else host  # noqa: S104 compared, not bound
-        self.address = f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+        self.address = self._address(port)
         lock.tell(address=self.address)
         who = identity.choose(self.settings.service_user, self.data_dir)
         self._tell_who(who)
@@ -95,6 +109,17 @@ class Platform:
             with as_owner(self.data_dir):
                 (self.data_dir / "run" / "up.json").unlink(missing_ok=True)
             lock.release()
+
+    def _address(self, port: int) -> str:
+        """Where people find it, as far as this machine can know."""
+        found, host = self.settings, self.settings.server_host
+        if found.server_public_url:
+            return found.server_public_url.rstrip("/")
+        is_encrypted = found.server_public or bool(found.server_certificate)
+        if host in ("", "0.0.0.0", "::"):  # noqa: S104  compared, not bound
+            host = socket.gethostname() if is_encrypted else "127.0.0.1"
+        scheme = "https" if is_encrypted else "http"
+        return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def _listen(self) -> socket.socket:
         """The listening socket; ours, so that it outlives a server that dies."""
@@ -162,9 +187,18 @@ class Platform:
         self.told = True
         if output.mode.json or self.is_embedded:
             token = str(self.data_dir / "run" / TOKEN_FILE) if self.is_embedded else None
-            output.line({"address": self.address, "pid": os.getpid(), "token_file": token, "code": facts.get("code")})
+            told = {key: facts.get(key) for key in ("code", "fingerprint")}
+            output.line({"address": self.address, "pid": os.getpid(), "token_file": token, **told})
             return
         output.say(Text(f"千卡已启动：{self.address}", f"Qianka is up: {self.address}"))
+        if facts.get("fingerprint"):
+            output.say(
+                Text(
+                    "证书是自制的，浏览器会警告一次；核对它的 SHA-256 指纹再继续：",
+                    "the certificate is of our own making, browsers warn once; compare its SHA-256 fingerprint:",
+                )
+            )
+            output.say(f"  {facts['fingerprint']}")
         if facts.get("code"):
             login, code = facts["login"], facts["code"]
             output.say(

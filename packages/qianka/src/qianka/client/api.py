@@ -13,7 +13,7 @@ from qianka.client import live
 from qianka.client.dates import DateCalls
 from qianka.client.regrades import RegradeCalls
 from qianka.client.transport import Transport
-from qianka.schemas.auth import Me, SignedIn, Token, TokenSecret
+from qianka.schemas.auth import Me, PlatformKey, SignedIn, Token, TokenSecret
 from qianka.schemas.base import Answer, Page
 from qianka.schemas.boards import Board, Budget, Grade, GradeLine
 from qianka.schemas.cohorts import Cohort
@@ -55,14 +55,18 @@ class Client:
 
     # who one is
 
-    def login(self, login: str, password: str, note: str = "") -> SignedIn:
-        """Sign in for a bearer token."""
-        body = {"login": login, "password": password, "token": True, "note": note}
+    def login(self, login: str, password: str, note: str = "", method: str = "local") -> SignedIn:
+        """Sign in for a bearer token; `method`: local or ldap."""
+        body = {"login": login, "password": password, "token": True, "note": note, "method": method}
         return SignedIn.model_validate(self._post("/api/auth/login", body))
 
     def activate(self, login: str, code: str, password: str) -> None:
         """Choose a password with a one-time code."""
         self._post("/api/auth/activate", {"login": login, "code": code, "password": password})
+
+    def platform_key(self) -> PlatformKey:
+        """The public key that receipts of the platform are signed with."""
+        return PlatformKey.model_validate(self.transport.get("/api/auth/key"))
 
     def logout(self) -> None:
         """Revoke the token that this client uses."""

@@ -15,11 +15,12 @@ from qianka.errors import ConfigError, NotSignedIn, Text
 
 
 class Credential(NamedTuple):
-    """Where one is signed in, and as whom."""
+    """Where one is signed in, and as whom; `certificate`: PEM, of a platform that no authority vouches for."""
 
     address: str
     login: str
     token: str
+    certificate: str = ""
 
 
 class KnownKey(NamedTuple):
@@ -47,12 +48,13 @@ class Wallet:
                 Text("还没有登录", "not signed in yet"),
                 Text("先运行 qianka login 地址 登录名", "first: qianka login ADDRESS LOGIN"),
             )
-        return Credential(address, str(entry.get("login", "")), str(entry.get("token", "")))
+        return Credential(address, *(str(entry.get(key, "")) for key in ("login", "token", "certificate")))
 
     def save(self, credential: Credential) -> None:
         """Remember a sign-in and make it the current one."""
         known = self._read()
-        known.setdefault("servers", {})[credential.address] = {"login": credential.login, "token": credential.token}
+        kept = {key: value for key, value in credential._asdict().items() if key != "address" and value}
+        known.setdefault("servers", {})[credential.address] = kept
         known["current"] = credential.address
         write_private(self.file, json.dumps(known, ensure_ascii=False, indent=1))
 

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from qianka import errors
+from qianka.client.certificates import context_of
 from qianka.errors import Language, PlatformFault, QiankaError, Text, Unavailable
 
 TRIES = 8
@@ -25,7 +26,7 @@ class Transport:
     """One connection pool to one server.
 
     A request is repeated (with growing waits) only when it is safe to: it reads, or it carries an
-    Idempotency-Key. `sleep` and `transport` are for tests.
+    Idempotency-Key. `certificate`: the only one to trust, PEM. `sleep` and `transport` are for tests.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class Transport:
         token: str | None = None,
         language: Language = "zh",
         *,
+        certificate: str = "",
         tries: int = TRIES,
         sleep: Callable[[float], None] = time.sleep,
         transport: httpx.BaseTransport | None = None,
@@ -49,6 +51,7 @@ class Transport:
             base_url=self.address,
             headers=headers,
             timeout=httpx.Timeout(30.0, connect=10.0),
+            verify=context_of(certificate) if certificate else True,
             transport=transport,
             trust_env=False,
         )

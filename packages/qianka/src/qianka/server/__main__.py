@@ -21,7 +21,7 @@ from fastapi import FastAPI
 
 from qianka import logs, settings
 from qianka.errors import QiankaError
-from qianka.server import bootstrap
+from qianka.server import bootstrap, certificates
 from qianka.server.app import create_app, open_platform
 from qianka.store.upgrade import upgrade
 
@@ -69,7 +69,9 @@ def _serve(argv: Sequence[str] | None) -> int:
     options = parser.parse_args(argv)
     logs.set_up()
     found = settings.load().settings
+    settings.check_exposure(found)
     platform = open_platform(found)
+    certificate = certificates.certificate_of(found)
     upgrade(platform.store)
     code = bootstrap.first_admin(platform)
     if options.admin_token is not None:
@@ -83,12 +85,16 @@ def _serve(argv: Sequence[str] | None) -> int:
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,
+        proxy_headers=False,  # create_app sees to them
+        ssl_certfile=None if certificate is None else certificate.file,
+        ssl_keyfile=None if certificate is None else str(certificate.key),
         lifespan="on",
         timeout_keep_alive=20,
         timeout_graceful_shutdown=GRACE,
     )
     ready: dict[str, object] | None = {"ready": True, "code": code, "login": bootstrap.ADMIN} if options.child else None
+    if ready is not None and certificate is not None and certificate.is_ours:
+        ready["fingerprint"] = certificate.fingerprint
     server = Server(config, app, ready)
     if options.child:
         threading.Thread(target=_end_with_parent, args=(server,), daemon=True).start()

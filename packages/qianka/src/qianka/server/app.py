@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 from fastapi import APIRouter, Depends, FastAPI
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from qianka import logs
 from qianka.schemas.base import Problem
@@ -78,6 +79,9 @@ def create_app(settings: Settings, platform: Platform | None = None) -> FastAPI:
     app.state.settings = settings
     app.state.website = website.Website()
     app.add_middleware(Guard, settings=settings, refuse=lambda scope, error: errors.refuse(scope, error))
+    if settings.server_trusted_proxies:
+        # Outermost: whoever asks by way of a trusted proxy is known by their own address to all that follows.
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.server_trusted_proxies)
     errors.install(app)
     diskfull.install(app)
     api = APIRouter(prefix="/api", responses=_REFUSALS)

@@ -31,11 +31,11 @@ class Certificate(NamedTuple):
     is_ours: bool
 
 
-def certificate_of(settings: Settings, names: Sequence[str]) -> Certificate | None:
+def certificate_of(settings: Settings) -> Certificate | None:
     """The certificate to serve with; None where none was given and the platform is not public.
 
-    One of our own is made once, for `names`, in the data directory, and made anew when it is about to
-    end. Raises ConfigError for files that cannot be read or do not belong together.
+    One of our own is made once, in the data directory, and made anew when it is about to end. Raises
+    ConfigError for files that cannot be read or do not belong together.
     """
     if settings.server_certificate or settings.server_key:
         file, key = Path(settings.server_certificate), Path(settings.server_key)
@@ -46,7 +46,7 @@ def certificate_of(settings: Settings, names: Sequence[str]) -> Certificate | No
     file, key = folder / "cert.pem", folder / "key.pem"
     if not _is_good(file, key):
         folder.mkdir(mode=0o700, exist_ok=True)
-        made, secret = make_certificate(names)
+        made, secret = make_certificate(names_of_this_machine(settings))
         _write(key, secret)
         _write(file, made)
     return Certificate(file, key, _fingerprint(_checked(file, key)), is_ours=True)

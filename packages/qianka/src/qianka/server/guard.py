@@ -50,6 +50,8 @@ class Guard:
         self.app = app
         self.hosts = allowed_hosts(settings)
         self.refuse = refuse
+        # Not for a certificate of our own: a browser told to insist on TLS lets nobody past its warning.
+        self.is_vouched_for = bool(settings.server_certificate or settings.server_trusted_proxies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -59,7 +61,10 @@ class Guard:
 
         async def send_hardened(message: Message) -> None:
             if message["type"] == "http.response.start":
-                harden(MutableHeaders(scope=message))
+                headers = MutableHeaders(scope=message)
+                harden(headers)
+                if self.is_vouched_for and scope.get("scheme") == "https":
+                    headers.setdefault("strict-transport-security", "max-age=31536000")
             await send(message)
 
         refusal = self.refusal(scope)

@@ -12,6 +12,7 @@ from qianka.schemas.auth import (
     Me,
     NewPassword,
     NewToken,
+    PlatformKey,
     Profile,
     SignedIn,
     SignInMethod,
@@ -50,6 +51,12 @@ def login(body: Login, request: Request, response: Response, platform: PlatformD
 def list_methods(platform: PlatformDep) -> list[SignInMethod]:
     """The ways to sign in here, as the sign-in page offers them."""
     return [SignInMethod.model_validate(one) for one in people.methods(platform)]
+
+
+@public.get("/auth/key")
+def get_platform_key(platform: PlatformDep) -> PlatformKey:
+    """The public key that receipts of this platform are signed with."""
+    return views.platform_key(platform)
 
 
 @public.post("/auth/activate", status_code=204)
