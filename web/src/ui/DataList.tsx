@@ -1,4 +1,4 @@
-import { Button, Card, Flex, Grid, Table, type TableColumnsType, type TableProps, Typography } from "antd";
+import { Button, Card, Checkbox, Flex, Grid, Table, type TableColumnsType, type TableProps, Typography } from "antd";
 import { type Key, type ReactNode, useState } from "react";
 import { useTexts } from "@/i18n";
 import { uiTexts } from "./texts";
@@ -66,7 +66,11 @@ export function DataList<T extends object>(props: Props<T>) {
     <Flex vertical gap="small" component="ul" aria-label={label} style={{ margin: 0, padding: 0, listStyle: "none" }}>
       {rows.slice(0, shownCards).map((row) => (
         <li key={rowKey(row)}>
-          <Card size="small" style={highlight?.(row) ? { borderWidth: 2 } : undefined}>
+          <Card
+            size="small"
+            extra={selection && <Choose row={row} rowKey={rowKey} selection={selection} />}
+            style={highlight?.(row) ? { borderWidth: 2 } : undefined}
+          >
             {cards.map((column) => (
               <Flex key={column.key} justify="space-between" gap="small" wrap>
                 <Typography.Text type="secondary">{column.title}</Typography.Text>
@@ -84,5 +88,27 @@ export function DataList<T extends object>(props: Props<T>) {
         </li>
       )}
     </Flex>
+  );
+}
+
+interface ChooseProps<T> {
+  row: T;
+  rowKey: (row: T) => Key;
+  selection: NonNullable<TableProps<T>["rowSelection"]>;
+}
+
+/** The check box of a card, as a table has it at the beginning of a row. */
+function Choose<T extends object>({ row, rowKey, selection }: ChooseProps<T>) {
+  const key = rowKey(row);
+  const keys = selection.selectedRowKeys ?? [];
+  return (
+    <Checkbox
+      {...selection.getCheckboxProps?.(row)}
+      checked={keys.includes(key)}
+      onChange={(event) => {
+        const chosen = event.target.checked ? [...keys, key] : keys.filter((one) => one !== key);
+        selection.onChange?.(chosen, [], { type: "single" });
+      }}
+    />
   );
 }

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Button, Card, Descriptions, Tag, Typography } from "antd";
 import { Link, useParams } from "react-router";
 import { api, body } from "@/api/client";
+import { isStaff, useMe } from "@/app/me";
 import { either, useLanguage, useTexts } from "@/i18n";
 import { useLive } from "@/live/useLive";
 import { Answer } from "@/ui/Answer";
@@ -10,12 +11,14 @@ import { Page } from "@/ui/Page";
 import { EnterBox } from "./EnterBox";
 import { MyEntries } from "./MyEntries";
 import { Ranking } from "./Ranking";
+import { StaffBoard } from "./StaffBoard";
 import { boardTexts } from "./texts";
 
 /** A board of predictions: enter, follow the ranking, choose what counts in the end. */
 export default function Board() {
   const t = useTexts(boardTexts);
   const { language } = useLanguage();
+  const me = useMe();
   const { cohort = "", board = "" } = useParams();
   const path = { cohort, board };
   const found = useQuery({
@@ -59,6 +62,7 @@ export default function Board() {
           </Card>
           {shown.phase === "open" && <EnterBox board={shown} />}
           <MyEntries board={shown} />
+          {isStaff(me, cohort) && <StaffBoard board={shown} />}
           <Ranking rows={shown.entries} zone={shown.zone} />
         </Page>
       )}

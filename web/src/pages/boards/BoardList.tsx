@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { Card, Tag } from "antd";
+import { Button, Card, Tag } from "antd";
 import { Link, useParams } from "react-router";
 import { api, body } from "@/api/client";
+import { isStaff, useMe } from "@/app/me";
 import { either, useLanguage, useTexts } from "@/i18n";
 import { useLive } from "@/live/useLive";
 import { Answer } from "@/ui/Answer";
@@ -13,6 +14,7 @@ import { boardTexts } from "./texts";
 export default function BoardList() {
   const t = useTexts(boardTexts);
   const { language } = useLanguage();
+  const me = useMe();
   const { cohort = "" } = useParams();
   const path = { cohort };
   const boards = useQuery({
@@ -25,7 +27,17 @@ export default function BoardList() {
   });
   useLive([`cohort:${cohort}`], () => void labs.refetch());
   return (
-    <Page title={t("boards")} above={cohort}>
+    <Page
+      title={t("boards")}
+      above={cohort}
+      extra={
+        isStaff(me, cohort) && (
+          <Link to={`/c/${cohort}/boards/new`}>
+            <Button>{t("make")}</Button>
+          </Link>
+        )
+      }
+    >
       <Answer of={boards} empty={t("none")}>
         {(rows) => (
           <DataList

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Button, Flex, Grid, Input, Select } from "antd";
+import { Button, Flex, Input, Select } from "antd";
 import { useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { api, body } from "@/api/client";
@@ -75,8 +75,6 @@ export default function Search() {
       },
       { replace: true },
     );
-  // The cards of a phone cannot be chosen.
-  const isWide = Grid.useBreakpoint().md ?? true;
   const rows = found.data?.pages.flatMap((page) => page.items) ?? [];
   const attempts = chosen.map((id) => rows.find((row) => row.id === id)?.attempt?.id).filter((id) => !!id);
   return (
@@ -84,14 +82,12 @@ export default function Search() {
       title={t("submissions")}
       above={me.cohorts.find((one) => one.cohort === cohort)?.title ?? cohort}
       extra={
-        isWide && (
-          <Button
-            disabled={attempts.length !== 2}
-            onClick={() => void go(`/c/${cohort}/compare?a=${attempts[0]}&b=${attempts[1]}`)}
-          >
-            {t("compare")}
-          </Button>
-        )
+        <Button
+          disabled={attempts.length !== 2}
+          onClick={() => void go(`/c/${cohort}/compare?a=${attempts[0]}&b=${attempts[1]}`)}
+        >
+          {t("compare")}
+        </Button>
       }
     >
       <Flex gap="small" wrap>

@@ -5,10 +5,10 @@ import { api, asError, body, callHeaders, type Schemas } from "@/api/client";
 import { useTexts } from "@/i18n";
 import { DropFile } from "@/ui/DropFile";
 import { Problem } from "@/ui/Problem";
+import { placeOf, zipOf } from "@/ui/zip";
 import { fromLocal } from "@/ui/zoned";
 import { LabReportShown } from "./LabReportShown";
 import { teachTexts } from "./texts";
-import { placeOf, zipOf } from "./zip";
 
 interface Chosen {
   name: string;
