@@ -40,6 +40,6 @@ const STAFF = new Set(["teacher", "assistant"]);
 /** Whether one is staff of a cohort; an administrator is, everywhere. */
 export function isStaff(me: Me, cohort: string | undefined): boolean {
   return (
-    me.is_admin || me.cohorts.some((one) => one.cohort === cohort && one.state === "active" && STAFF.has(one.role))
+    me.is_admin || me.cohorts.some((one) => one.cohort === cohort && one.state !== "suspended" && STAFF.has(one.role))
   );
 }

@@ -34,7 +34,16 @@ export function menuOf(me: Me, cohort: string | undefined): Section[] {
         { text: "settings", to: `${c}/settings` },
       ],
     });
-  if (me.is_admin && !cohort) sections.push({ text: "admin", entries: [{ text: "nodes", to: "/nodes" }] });
+  if (me.is_admin)
+    sections.push({
+      text: "admin",
+      entries: [
+        { text: "cohorts", to: "/admin/cohorts" },
+        { text: "audit", to: "/admin/audit" },
+        // Staff of a cohort has them above.
+        ...(cohort ? [] : [{ text: "nodes", to: "/nodes" } as const]),
+      ],
+    });
   sections.push({ entries: [{ text: "guide", to: "/guide/start" }] });
   return sections;
 }

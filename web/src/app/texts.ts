@@ -18,6 +18,8 @@ export const appTexts = defineTexts({
   inquiries: ["成绩询问", "Inquiries"],
   settings: ["课程班设置", "Cohort settings"],
   nodes: ["机器与评分", "Machines and grading"],
+  cohorts: ["课程班", "Cohorts"],
+  audit: ["审计日志", "Audit log"],
   admin: ["管理", "Administration"],
   guide: ["指南", "Guide"],
   me: ["我", "Me"],

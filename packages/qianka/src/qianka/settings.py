@@ -44,6 +44,9 @@ class Settings:
         "除本机名以外允许的 Host，逗号分隔；* 表示都允许",
         "host names that may be asked for besides this machine's own, by commas; *: any",
     )
+    server_processes: int = _setting(
+        "server.processes", 0, "几个服务进程；0 为自动（至多 2 个）", "server processes; 0: by the cores, two at most"
+    )
     server_public: bool = _setting(
         "server.public", False, "对外服务（必须加密，见 qianka up --public）", "serve other machines, by TLS"
     )

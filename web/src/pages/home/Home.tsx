@@ -1,8 +1,8 @@
-import { Col, Empty, Row } from "antd";
+import { Button, Col, Empty, Row } from "antd";
+import { Link } from "react-router";
 import { useCohort } from "@/app/cohort";
 import { isStaff, type Me, useMe } from "@/app/me";
 import { useTexts } from "@/i18n";
-import { CopyText } from "@/ui/CopyText";
 import { Page } from "@/ui/Page";
 import { BudgetLeft } from "./BudgetLeft";
 import { Classroom } from "./Classroom";
@@ -28,7 +28,11 @@ function InNone({ me }: { me: Me }) {
   const t = useTexts(homeTexts);
   return (
     <Empty description={me.is_admin ? t("noCohortAdmin") : t("noCohort")}>
-      {me.is_admin && <CopyText text="qianka cohort create ai-2026 --title AI --zone Asia/Shanghai" />}
+      {me.is_admin && (
+        <Link to="/admin/cohorts">
+          <Button type="primary">{t("makeCohort")}</Button>
+        </Link>
+      )}
     </Empty>
   );
 }

@@ -7,6 +7,7 @@ export const homeTexts = defineTexts({
     "You are in no cohort yet. Ask your teacher to put your number on the roster.",
   ],
   noCohortAdmin: ["还没有课程班：先建一个。", "There is no cohort yet: make one first."],
+  makeCohort: ["新建课程班", "Make a cohort"],
   deadlines: ["截止时间", "Deadlines"],
   noDeadlines: ["没有快到期的实验", "Nothing is due soon"],
   allLabs: ["全部实验", "All labs"],

@@ -64,6 +64,8 @@ class Part:
     """whether those that come after it may start"""
     after: Part | None = None
     """the part that must be ready first"""
+    follows: Part | None = None
+    """the part that must have said that it is ready before this one starts"""
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     failures: int = 0
@@ -130,7 +132,8 @@ class Parts:
             for part in self.parts:
                 if part.after is not None:
                     self._await(part.after)
-                part.start(self.events)
+                if part.follows is None:
+                    part.start(self.events)
             while True:
                 event = self.events.get()
                 if isinstance(event, Stop):
@@ -138,6 +141,9 @@ class Parts:
                 if isinstance(event, Said):
                     event.part.was_ready = True
                     self.said(event.part, event.facts)
+                    for part in self.parts:
+                        if part.follows is event.part and part.process is None:
+                            part.start(self.events)
                 elif isinstance(event, Ended):
                     self._revive(event)
                 elif isinstance(event, Again):

@@ -145,16 +145,26 @@ class Platform:
         if self.is_embedded:
             server += ["--admin-token", str(self.data_dir / "run" / TOKEN_FILE)]
         worker = [sys.executable, "-m", "qianka.cli", "worker", "--child"]
-        parts = [
-            Part("server", server, environment, (fd,), who.popen()),
-            Part("worker", worker, environment, (), who.popen()),
+        first = Part("server", server, environment, (fd,), who.popen())
+        # They take connections from the same socket; what is done once is done by the first.
+        beside = [sys.executable, "-m", "qianka.server", "--child", "--beside", "--fd", str(fd)]
+        more = [
+            Part(f"server {number}", beside, environment, (fd,), who.popen(), follows=first)
+            for number in range(2, self._processes() + 1)
         ]
+        parts = [first, *more, Part("worker", worker, environment, (), who.popen())]
         if os.geteuid() == 0 and self.settings.sandbox_backend not in ("none", "docker"):
             owner = (0, 0) if who.user is None else (who.user.pw_uid, who.user.pw_gid)
             launcher = Part("launcher", self._launcher(*owner), self.environment, ready=self._launcher_listens)
             parts[-1].after = launcher  # the worker looks once, at its start, who starts runs
             parts.insert(0, launcher)
         return parts
+
+    def _processes(self) -> int:
+        """How many servers: an interpreter uses one core at a time."""
+        if self.is_embedded and self.settings.server_processes == 0:
+            return 1
+        return self.settings.server_processes or min(2, os.cpu_count() or 1)
 
     def _launcher(self, uid: int, gid: int) -> list[str]:
         """The command line of the launcher: by path and without site-packages, it imports next to nothing."""

@@ -55,6 +55,7 @@ class Membership(Answer):
     title: str
     role: str
     state: str
+    """active, suspended, or archived where the cohort was put away"""
 
 
 class Me(Answer):

@@ -63,6 +63,12 @@ class NewClassTime(Request):
     place: str = Field(default="", max_length=60)
 
 
+class Archived(Request):
+    """Whether a cohort is put away."""
+
+    archived: bool
+
+
 class ChangeCohort(Request):
     """What a teacher changes; a field that is left out stays, null hours are no limit."""
 

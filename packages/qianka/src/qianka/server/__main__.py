@@ -7,7 +7,7 @@ outlives this process and a connection made while it restarts waits instead of b
 from __future__ import annotations
 
 import argparse
-import asyncio
+import gc
 import json
 import os
 import socket
@@ -65,6 +65,7 @@ def _serve(argv: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(prog="python -m qianka.server", description="the server of Qianka")
     parser.add_argument("--fd", type=int, help="a listening socket to take over")
     parser.add_argument("--child", action="store_true", help="say when ready, end when standard input ends")
+    parser.add_argument("--beside", action="store_true", help="a further one: tables and administrator are there")
     parser.add_argument("--admin-token", type=Path, help="write a bearer token of the administrator here")
     options = parser.parse_args(argv)
     logs.set_up()
@@ -72,8 +73,10 @@ def _serve(argv: Sequence[str] | None) -> int:
     settings.check_exposure(found)
     platform = open_platform(found)
     certificate = certificates.certificate_of(found)
-    upgrade(platform.store)
-    code = bootstrap.first_admin(platform)
+    code = None
+    if not options.beside:
+        upgrade(platform.store)
+        code = bootstrap.first_admin(platform)
     if options.admin_token is not None:
         bootstrap.write_admin_token(platform, options.admin_token)
         code = None
@@ -99,7 +102,10 @@ def _serve(argv: Sequence[str] | None) -> int:
     if options.child:
         threading.Thread(target=_end_with_parent, args=(server,), daemon=True).start()
     sockets = None if options.fd is None else [socket.socket(fileno=options.fd)]
-    asyncio.run(server.serve(sockets))
+    # What is loaded now stays: looking through it again and again would hold up every request.
+    gc.collect()
+    gc.freeze()
+    server.run(sockets)
     platform.store.close()
     return 0
 

@@ -25,6 +25,8 @@ from qianka.store.opening import open_store
 
 log = logs.get("server")
 
+AT_ONCE = 4
+"""requests worked on at once: more threads only take turns at the interpreter, and the streams wait for theirs"""
 INTAKE_AT_ONCE = 3
 """archives unpacked at the same time: memory stays flat however many hand in"""
 
@@ -53,6 +55,7 @@ def create_app(settings: Settings, platform: Platform | None = None) -> FastAPI:
         served = platform or open_platform(settings)
         app.state.platform = served
         app.state.doctor = Doctor(served)
+        anyio.to_thread.current_default_thread_limiter().total_tokens = AT_ONCE
         app.state.intake = anyio.CapacityLimiter(INTAKE_AT_ONCE)
         app.state.tail = Tail(served)
         left = uploads.sweep(served)

@@ -12,22 +12,24 @@ from qianka.server.language import language_of
 from qianka.services.access import SignedIn
 from qianka.services.platform import Caller, Platform
 
+# What only looks something up is async: FastAPI would send it to a thread and back, which costs more than it does.
+
 PAGE = 100
 LONGEST_PAGE = 1000
 
 
-def the_platform(request: Request) -> Platform:
+async def the_platform(request: Request) -> Platform:
     """The platform that this server serves."""
     platform: Platform = request.app.state.platform
     return platform
 
 
-def the_caller(found: Annotated[SignedIn, Depends(signed_in)]) -> Caller:
+async def the_caller(found: Annotated[SignedIn, Depends(signed_in)]) -> Caller:
     """Who asks; raises NotSignedIn."""
     return found.caller
 
 
-def the_language(request: Request) -> Language:
+async def the_language(request: Request) -> Language:
     """The language of the answer."""
     return language_of(request)
 

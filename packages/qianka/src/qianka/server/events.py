@@ -7,6 +7,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
+from enum import Enum
 
 import anyio
 from sqlalchemy.exc import SQLAlchemyError
@@ -23,8 +24,17 @@ log = logs.get("server.events")
 POLL = 0.2
 HEARTBEAT = 15.0
 BATCH = 200
+TOGETHER, PAUSE = 5, 0.004
+"""listeners that are told in one turn of the loop, and seconds that requests get before the next ones"""
 WAITING = 1000
 """events a slow listener may be behind before it is cut off; it resumes from its last id"""
+
+
+class Signal(Enum):
+    """What a stream is told besides events."""
+
+    BEAT = "nothing has happened for a while"
+    END = "it is over"
 
 
 @dataclass(eq=False)
@@ -32,9 +42,11 @@ class Listener:
     """One open stream."""
 
     topics: frozenset[str]
+    told_at: float
+    """when it was last told something, by the clock of the loop"""
     joined: asyncio.Event = field(default_factory=asyncio.Event)
     """the poll looks at these topics from its present cursor on"""
-    queue: asyncio.Queue[Event | None] = field(default_factory=lambda: asyncio.Queue(WAITING))
+    queue: asyncio.Queue[Event | Signal] = field(default_factory=lambda: asyncio.Queue(WAITING))
 
 
 class Tail:
@@ -74,7 +86,7 @@ class Tail:
 
         `after` None begins now. `still_allowed` is asked at each heartbeat: a sign-out ends the stream.
         """
-        listener = Listener(frozenset(topics))
+        listener = Listener(frozenset(topics), asyncio.get_running_loop().time())
         self.listeners.add(listener)
         self._woken.set()
         try:
@@ -87,18 +99,17 @@ class Tail:
                         last = event.id
                         yield event
             while not self.closed:
-                try:
-                    next_event = await asyncio.wait_for(listener.queue.get(), HEARTBEAT)
-                except asyncio.TimeoutError:
-                    if not await anyio.to_thread.run_sync(still_allowed):
-                        return
-                    yield None
-                    continue
-                if next_event is None:
+                told = await listener.queue.get()
+                if told is Signal.END:
                     return
-                if next_event.id > last:
-                    last = next_event.id
-                    yield next_event
+                if isinstance(told, Event):
+                    if told.id > last:
+                        last = told.id
+                        yield told
+                elif await anyio.to_thread.run_sync(still_allowed):
+                    yield None
+                else:
+                    return
         finally:
             self.listeners.discard(listener)
 
@@ -121,29 +132,38 @@ class Tail:
             self._woken.clear()
 
     async def _poll(self, cursor: int) -> int:
-        for listener in self.listeners:
+        now = asyncio.get_running_loop().time()
+        for listener in list(self.listeners):
             listener.joined.set()
+            if now - listener.told_at > HEARTBEAT:
+                self._tell(listener, Signal.BEAT)
         # All topics, since with hundreds of listeners nearly every event is somebody's.
         for row in await self._read_all(cursor):
             cursor = row.id
             concerned = [listener for listener in self.listeners if row.topic in listener.topics]
             if concerned:
-                self._hand_out(Event.model_validate(row), concerned)
+                await self._hand_out(Event.model_validate(row), concerned)
         return cursor
 
-    def _hand_out(self, event: Event, concerned: list[Listener]) -> None:
-        for listener in concerned:
-            if listener.queue.full():
-                self._end(listener)
-            else:
-                listener.queue.put_nowait(event)
+    async def _hand_out(self, event: Event, concerned: list[Listener]) -> None:
+        for number, listener in enumerate(concerned, 1):
+            self._tell(listener, event)
+            if number % TOGETHER == 0:
+                await asyncio.sleep(PAUSE)
+
+    def _tell(self, listener: Listener, what: Event | Signal) -> None:
+        listener.told_at = asyncio.get_running_loop().time()
+        if listener.queue.full():
+            self._end(listener)
+        else:
+            listener.queue.put_nowait(what)
 
     def _end(self, listener: Listener) -> None:
         self.listeners.discard(listener)
         listener.joined.set()
         while listener.queue.full():
             listener.queue.get_nowait()
-        listener.queue.put_nowait(None)
+        listener.queue.put_nowait(Signal.END)
 
     async def _read(self, topics: list[str], after: int) -> list[Event]:
         def read() -> list[Event]:
@@ -166,11 +186,19 @@ async def as_server_sent(source: AsyncIterator[Event | None]) -> AsyncIterator[s
     """
     yield "retry: 1000\n\nevent: begun\ndata: {}\n\n"
     async for event in source:
-        if event is None:
-            yield ": still here\n\n"
-        else:
-            data = json.dumps(event.model_dump(mode="json"), ensure_ascii=False)
-            yield f"id: {event.id}\ndata: {data}\n\n"
+        yield ": still here\n\n" if event is None else written(event)
+
+
+_last: tuple[Event | None, str] = (None, "")
+
+
+def written(event: Event) -> str:
+    """The message of an event; one that a whole class is told of is written once."""
+    global _last  # a cache of one; the loop's own thread alone comes here
+    if _last[0] is not event:
+        data = json.dumps(event.model_dump(mode="json"), ensure_ascii=False)
+        _last = (event, f"id: {event.id}\ndata: {data}\n\n")
+    return _last[1]
 
 
 def response(source: AsyncIterator[Event | None]) -> StreamingResponse:

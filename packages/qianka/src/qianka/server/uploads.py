@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ from starlette.requests import ClientDisconnect
 from qianka.errors import BadInput, Text
 from qianka.server.guard import body_too_large
 from qianka.services.platform import Platform
+
+ABANDONED = 3600.0
+"""seconds after which an unfinished upload is nobody's: another server process may be receiving it until then"""
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 OPENAPI: dict[str, Any] = {
@@ -127,9 +131,11 @@ def idempotency_key(request: Request) -> str:
 
 
 def sweep(platform: Platform) -> int:
-    """Remove what a killed server left in `incoming`; how many files. Called before the first request."""
+    """Remove what a killed server left in `incoming` and nobody has written to for a while; how many files."""
     count = 0
     for path in platform.folders.incoming.glob("u-*"):
-        path.unlink(missing_ok=True)
-        count += 1
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > ABANDONED:
+                path.unlink()
+                count += 1
     return count

@@ -26,13 +26,16 @@ def me_of(platform: Platform, caller: Caller, csrf: str | None) -> Me:
         alias=person.alias,
         language=person.language,
         is_admin=person.is_admin,
-        cohorts=[
-            Membership(cohort=cohort.slug, title=cohort.title, role=row.role, state=row.state) for cohort, row in mine
-        ],
+        cohorts=[_membership(cohort, row) for cohort, row in mine],
         show_name=person.show_name,
         csrf=csrf,
         cursor=cursor,
     )
+
+
+def _membership(of: tables.Cohort, row: tables.Enrollment) -> Membership:
+    state = "archived" if row.state == "active" and of.archived_at is not None else row.state
+    return Membership(cohort=of.slug, title=of.title, role=row.role, state=state)
 
 
 def cohort(row: tables.Cohort, roles: dict[str, str]) -> Cohort:

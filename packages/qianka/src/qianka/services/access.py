@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from qianka.domain.people import STAFF, Role
-from qianka.errors import Forbidden, Language, NotFound, NotSignedIn, Text
+from qianka.errors import Conflict, Forbidden, Language, NotFound, NotSignedIn, Text
 from qianka.services.platform import Caller, Platform
 from qianka.store.repos import arrays, groups, people
 from qianka.store.tables import Attempt, Board, Cohort, Enrollment, Job, Lab, Person, Submission, Token
@@ -142,6 +142,16 @@ def require_active(session: Session, caller: Caller, cohort_id: int) -> Enrollme
     if mine is None and not caller.is_admin:
         raise _no_cohort()
     return mine
+
+
+def require_open(cohort: Cohort) -> None:
+    """Raises Conflict for a cohort that was put away: it is read, and takes no more work."""
+    if cohort.archived_at is not None:
+        raise Conflict(
+            Text("这门课已经归档，不再收新的提交和任务", "this cohort has been put away and takes no new work"),
+            Text("要继续用就请管理员取消归档", "ask an administrator to take it back"),
+            reason="archived",
+        )
 
 
 def cohort_for(session: Session, caller: Caller, slug: str) -> Cohort:

@@ -92,6 +92,18 @@ def change(platform: Platform, caller: Caller, slug: str, **values: Any) -> Coho
     return cohort
 
 
+def archive(platform: Platform, caller: Caller, slug: str, *, archived: bool) -> Cohort:
+    """Put a cohort away, or take it back: it stays readable, but takes no more work; for administrators."""
+    access.require_admin(caller)
+    with platform.store.transaction() as session:
+        cohort = access.cohort_for(session, caller, slug)
+        if (cohort.archived_at is not None) != archived:
+            cohort.archived_at = platform.now() if archived else None
+            audit.record(session, platform, caller, "cohort.archive", f"cohort:{slug}", archived=archived)
+            events.emit_for_cohort(session, platform, slug, "people")
+    return cohort
+
+
 def get(platform: Platform, caller: Caller, slug: str) -> Cohort:
     """A cohort the caller is in; raises NotFound."""
     with platform.store.reading() as session:

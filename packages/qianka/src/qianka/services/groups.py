@@ -291,6 +291,7 @@ def _mine(
     if cohort is None:
         raise _no_group(group_id)
     access.require_active(session, caller, cohort.id)
+    access.require_open(cohort)
     _open_rule(session, platform, cohort, group.scope)
     if repo.has_work(session, group.id):
         raise Conflict(
@@ -344,6 +345,7 @@ def _require_room(session: Session, group: Group, cohort: Cohort, *, counting_in
 
 def _student(session: Session, caller: Caller, cohort: Cohort) -> Person:
     enrolled = access.require_active(session, caller, cohort.id)
+    access.require_open(cohort)
     person = None if caller.person_id is None else session.get(Person, caller.person_id)
     if person is None or enrolled is None or enrolled.role != "student":
         raise Forbidden(Text("只有学生组队", "only students form groups"), reason="students_only")

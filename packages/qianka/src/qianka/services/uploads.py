@@ -48,6 +48,7 @@ def start(platform: Platform, caller: Caller, cohort_slug: str, lab_slug: str, *
     with platform.store.transaction() as session:
         cohort = access.cohort_for(session, caller, cohort_slug)
         access.require_active(session, caller, cohort.id)
+        access.require_open(cohort)
         person = access.person_for(session, caller, caller.login)
         mine = repo.of_person(session, person.id)
         for old in mine[: max(0, len(mine) - AT_ONCE + 1)]:

@@ -23,6 +23,8 @@ LOCK_SECONDS = 30
 """how long a writer waits for its turn before it fails; the same on both databases"""
 IDLE_SECONDS = 60
 """after so long without a statement PostgreSQL ends a transaction: its process hangs and holds up all others"""
+KEPT = 20
+"""connections to SQLite that stay open"""
 _PING = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 
 
@@ -37,7 +39,11 @@ class Store:
         self.is_sqlite = self.address.get_backend_name() == "sqlite"
         if self.is_sqlite:
             self.engine = create_engine(
-                self.address, connect_args={"timeout": LOCK_SECONDS, "check_same_thread": False}
+                self.address,
+                connect_args={"timeout": LOCK_SECONDS, "check_same_thread": False},
+                # Kept, not made anew for each burst: opening one costs more than the query it is for.
+                pool_size=KEPT,
+                max_overflow=KEPT,
             )
             event.listen(self.engine, "connect", _tune_sqlite)
             event.listen(self.engine, "begin", _begin_sqlite)

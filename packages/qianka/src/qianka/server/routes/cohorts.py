@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from qianka.schemas.boards import Budget
-from qianka.schemas.cohorts import ChangeCohort, Cohort, NewCohort
+from qianka.schemas.cohorts import Archived, ChangeCohort, Cohort, NewCohort
 from qianka.server import views
 from qianka.server.deps import CallerDep, PlatformDep
 from qianka.services import budgets, cohorts, people
@@ -42,6 +42,13 @@ def change_cohort(cohort: str, body: ChangeCohort, caller: CallerDep, platform: 
     never_null = ("title", "term", "zone", "week_start", "class_times")
     values = {name: value for name, value in given.items() if value is not None or name not in never_null}
     return views.cohort(cohorts.change(platform, caller, cohort, **values), _roles(platform, caller))
+
+
+@router.put("/cohorts/{cohort}/archived")
+def archive_cohort(cohort: str, body: Archived, caller: CallerDep, platform: PlatformDep) -> Cohort:
+    """Put a cohort away at the end of its term, or take it back; for administrators."""
+    row = cohorts.archive(platform, caller, cohort, archived=body.archived)
+    return views.cohort(row, _roles(platform, caller))
 
 
 @router.get("/cohorts/{cohort}/budget", tags=["boards"])

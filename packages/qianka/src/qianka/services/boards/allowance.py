@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from qianka.errors import Conflict, OverLimit, Text
 from qianka.policy.week import Window, window
+from qianka.services import access
 from qianka.services.boards.loading import Opened
 from qianka.services.submissions import Tries
 from qianka.services.submissions.limits import shown
@@ -122,8 +123,9 @@ def check_open(board: Opened, now: datetime) -> None:
 
 
 def check_time(board: Opened, now: datetime) -> None:
-    """Raises Conflict before the opening and after the deadline."""
+    """Raises Conflict before the opening, after the deadline, and where the cohort was put away."""
     check_open(board, now)
+    access.require_open(board.cohort)
     row, zone = board.row, board.cohort.zone
     if row.due_at is not None and now > row.due_at:
         raise Conflict(

@@ -199,7 +199,7 @@ def read(
         budget=cohort.late_days,
         enrolled=repo.enrollments(session, cohort.id, people),
         handed={person_id: tuple(rows) for person_id, rows in by_person.items()},
-        graded=repo.graded(session, list(found), people, regrade_id=regrade_id),
+        graded=repo.graded(session, list(found), people, regrade_id=regrade_id) if handed else {},
         grades=repo.grades(session, list(found), people),
         rules_of=rules_reader(platform, cohort),
     )

@@ -191,6 +191,7 @@ def _cohort(session: Session, caller: Caller, slug: str | None) -> Cohort | None
         return mine[0] if mine else None
     cohort = access.cohort_for(session, caller, slug)
     access.require_active(session, caller, cohort.id)
+    access.require_open(cohort)
     return cohort
 
 

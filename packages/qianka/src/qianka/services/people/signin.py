@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import secrets
-import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
@@ -21,7 +24,16 @@ WINDOW = timedelta(minutes=10)
 LIMITS = (8, 40, 300)
 """failures in WINDOW: one login from one address, one login, one address (a whole class shares one)"""
 
-_ONE_AT_A_TIME = threading.Lock()  # so that a burst of guesses cannot pass the brake together
+
+@contextmanager
+def _one_at_a_time(platform: Platform) -> Iterator[None]:
+    """So that a burst of guesses cannot pass the brake together, by whichever server process they come."""
+    folder = os.open(platform.folders.run, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 class SignIn(NamedTuple):
@@ -58,7 +70,7 @@ def sign_in(
     too many failures.
     """
     name = login_of(login)
-    with _ONE_AT_A_TIME:
+    with _one_at_a_time(platform):
         brake(platform, name, seen.address)
         with platform.store.reading() as session:
             person = people.person_by_login(session, name)
@@ -84,7 +96,7 @@ def activate(platform: Platform, login: str, code: str, password: str, address: 
     Raises NotSignedIn for a wrong, used or expired code, BadInput for a weak password, OverLimit.
     """
     name = login_of(login)
-    with _ONE_AT_A_TIME:
+    with _one_at_a_time(platform):
         brake(platform, name, address)
         with platform.store.reading() as session:
             person = people.person_by_login(session, name)

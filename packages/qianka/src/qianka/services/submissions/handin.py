@@ -166,6 +166,7 @@ def _check(
     `tree_sha256`: None before the archive is unpacked, when only the same archive is known again.
     """
     access.require_active(session, caller, place.cohort.id)
+    access.require_open(place.cohort)
     if place.is_staff:
         return Terms()
     policy, now = place.rules.policy, upload.received_at

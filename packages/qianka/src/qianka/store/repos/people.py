@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import bindparam, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from qianka.store.tables import Audit, Cohort, Enrollment, Identity, Lab, Person, Token
+
+# Asked with nearly every request: made once, since to make a statement takes as long as to execute it.
+_COHORT = select(Cohort).where(Cohort.slug == bindparam("slug"))
+_ENROLLMENT = select(Enrollment).where(
+    Enrollment.cohort_id == bindparam("cohort"), Enrollment.person_id == bindparam("person")
+)
+_TOKEN = select(Token, Person).join(Person, Person.id == Token.person_id).where(Token.secret_hash == bindparam("hash"))
 
 _CHUNK = 500  # parameters in one IN (…): SQLite's older limit is 999
 
 
 def cohort_by_slug(session: Session, slug: str) -> Cohort | None:
     """The cohort named `slug`."""
-    return session.scalar(select(Cohort).where(Cohort.slug == slug))
+    return session.scalar(_COHORT, {"slug": slug})
 
 
 def cohorts_of(session: Session, person_id: int) -> list[tuple[Cohort, Enrollment]]:
@@ -41,9 +48,7 @@ def lab_by_slug(session: Session, cohort_id: int, slug: str) -> Lab | None:
 
 def enrollment(session: Session, cohort_id: int, person_id: int) -> Enrollment | None:
     """What a person is in a cohort, active or suspended."""
-    return session.scalar(
-        select(Enrollment).where(Enrollment.cohort_id == cohort_id, Enrollment.person_id == person_id)
-    )
+    return session.scalar(_ENROLLMENT, {"cohort": cohort_id, "person": person_id})
 
 
 def class_list(session: Session, cohort_id: int) -> list[tuple[Enrollment, Person]]:
@@ -138,8 +143,7 @@ def lock_person(session: Session, person_id: int) -> Person | None:
 
 def token_by_hash(session: Session, secret_hash: str) -> tuple[Token, Person] | None:
     """The token with that hash and its owner."""
-    query = select(Token, Person).join(Person, Person.id == Token.person_id).where(Token.secret_hash == secret_hash)
-    row = session.execute(query).one_or_none()
+    row = session.execute(_TOKEN, {"hash": secret_hash}).one_or_none()
     return None if row is None else (row[0], row[1])
 
 

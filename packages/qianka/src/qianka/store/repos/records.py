@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timezone
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from qianka.store.tables import Event
+from qianka.store.tables import Audit, Event, Person
 
 
 def events_after(session: Session, topics: Sequence[str], after: int, limit: int) -> list[Event]:
@@ -44,3 +44,33 @@ def database_time(session: Session) -> datetime | None:
         return None
     now: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
     return now.astimezone(timezone.utc)
+
+
+def audit_lines(
+    session: Session,
+    *,
+    before: int | None,
+    limit: int,
+    action: str = "",
+    words: str = "",
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> list[tuple[Audit, Person | None]]:
+    """Lines of the audit log with who did it, newest first; `before`: an id; `action`: how it begins.
+
+    `words` are looked for in the target, the address, and the name and login of who did it.
+    """
+    query = select(Audit, Person).outerjoin(Person, Person.id == Audit.person_id)
+    if before is not None:
+        query = query.where(Audit.id < before)
+    if action:
+        query = query.where(Audit.action.startswith(action, autoescape=True))
+    if words:
+        places = (Audit.target, Audit.address, Person.login, Person.name)
+        query = query.where(or_(*(place.icontains(words, autoescape=True) for place in places)))
+    if since is not None:
+        query = query.where(Audit.at >= since)
+    if until is not None:
+        query = query.where(Audit.at < until)
+    found = session.execute(query.order_by(Audit.id.desc()).limit(limit))
+    return [(line, person) for line, person in found]
