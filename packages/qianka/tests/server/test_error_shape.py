@@ -28,6 +28,7 @@ PUBLIC = {
     ("GET", "/api/auth/cas/start"),
     ("GET", "/api/auth/cas/back"),
     ("GET", "/api/health"),
+    ("GET", "/api/screen"),
     ("GET", "/api/openapi.json"),
 }
 

@@ -76,6 +76,19 @@ def lesson(times: Sequence[ClassTime], zone: ZoneInfo, now: datetime, before: ti
     return min(near, key=lambda found: found.start, default=None)
 
 
+def following(times: Sequence[ClassTime], zone: ZoneInfo, now: datetime) -> Lesson | None:
+    """The next class that begins after `now`; None where there is no timetable."""
+    today = now.astimezone(zone).date()
+    for days in range(8):
+        day = today + timedelta(days=days)
+        for one in times:
+            if one.weekday == day.isoweekday():
+                start, end = (datetime.combine(day, at, zone).astimezone(timezone.utc) for at in (one.start, one.end))
+                if start > now:
+                    return Lesson(one, start, end)
+    return None
+
+
 def _one(number: int, item: Any) -> ClassTime:
     if not isinstance(item, dict):
         raise TimetableError(number, "要有星期、开始和结束", "weekday, start and end are needed")

@@ -68,6 +68,8 @@ class Caller:
     language: Language = "zh"
     address: str | None = None
     token_id: int | None = None
+    by_alias: bool = False
+    """a projector: everybody in the room looks, so nobody stands there by name, not even who chose to"""
 
     @classmethod
     def system(cls) -> Caller:

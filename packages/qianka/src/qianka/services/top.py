@@ -61,11 +61,14 @@ def of_week(platform: Platform, caller: Caller, cohort_slug: str) -> Top:
     """The ten best of the present week. Raises NotFound."""
     with platform.store.reading() as session:
         cohort = access.cohort_for(session, caller, cohort_slug)
-        return of_cohort(session, platform, cohort, caller.person_id)
+        return of_cohort(session, platform, cohort, caller.person_id, by_alias=caller.by_alias)
 
 
-def of_cohort(session: Session, platform: Platform, cohort: Cohort, mine: int | None = None) -> Top:
-    """The same, for whoever may see the cohort; everybody under their alias unless they show their name.
+def of_cohort(
+    session: Session, platform: Platform, cohort: Cohort, mine: int | None = None, *, by_alias: bool = False
+) -> Top:
+    """The same, for whoever may see the cohort; everybody under their alias unless they show
+    their name; `by_alias`: even then.
 
     Ordered by card time in which the card computed, then card time, then core time that was used: holding
     a card and leaving it idle wins nothing while cards are measured.
@@ -85,7 +88,7 @@ def of_cohort(session: Session, platform: Platform, cohort: Cohort, mine: int | 
         lines.append(
             Line(
                 rank=rank,
-                name=row.name if row.show_name else row.alias,
+                name=row.name if row.show_name and not by_alias else row.alias,
                 is_mine=person == mine,
                 gpu_hours=used.gpu / _HOUR,
                 cpu_hours=used.cpu / _HOUR,

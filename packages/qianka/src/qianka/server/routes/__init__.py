@@ -25,6 +25,7 @@ from qianka.server.routes import (
     receipts,
     regrades,
     rosters,
+    screens,
     sessions,
     submissions,
     system,
@@ -32,7 +33,7 @@ from qianka.server.routes import (
     usage,
 )
 
-PUBLIC = (auth.public, campus.public, system.public)
+PUBLIC = (auth.public, campus.public, screens.public, system.public)
 # Looked through from the beginning with each request: those that pages ask for most come first.
 PRIVATE = (
     events.router,
@@ -63,4 +64,5 @@ PRIVATE = (
     nodes.router,
     system.router,
     audit.router,
+    screens.router,
 )

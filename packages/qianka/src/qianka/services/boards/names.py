@@ -31,14 +31,16 @@ def named(
     """Everybody who may stand on the board of `slug`, by owner, under the name that the caller may see.
 
     That is the alias, unless the caller is staff, it is the caller's own, or the person (every member of a
-    group) chose to show their name. Students who are suspended, and those who are in a group where groups
-    enter, do not stand there by themselves.
+    group) chose to show their name; for a projector it always is. Students who are suspended, and those who are
+    in a group where groups enter, do not stand there by themselves.
     """
+    is_staff = is_staff and not caller.by_alias
     people = {row.id: row for row in repo.class_names(session, cohort.id)}
     in_group = groups.groups_for(session, cohort.id, slug) if grouped else {}
     found = {
         f"p{id}": Named(
-            row.name if is_staff or row.show_name or id == caller.person_id else row.alias, id == caller.person_id
+            row.name if is_staff or (row.show_name and not caller.by_alias) or id == caller.person_id else row.alias,
+            id == caller.person_id,
         )
         for id, row in people.items()
         if id not in in_group
@@ -52,6 +54,6 @@ def named(
     mine = in_group.get(caller.person_id or 0)
     for row in repo.group_names(session, cohort.id):
         if row.id in members:
-            is_named = is_staff or row.id == mine or all(members[row.id])
+            is_named = is_staff or row.id == mine or (all(members[row.id]) and not caller.by_alias)
             found[f"g{row.id}"] = Named(row.name if is_named else row.alias, row.id == mine)
     return found
