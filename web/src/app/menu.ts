@@ -31,6 +31,7 @@ export function menuOf(me: Me, cohort: string | undefined): Section[] {
         { text: "gradebook", to: `${c}/grades` },
         { text: "inquiries", to: `${c}/inquiries` },
         { text: "nodes", to: "/nodes" },
+        { text: "screen", to: `${c}/screen` },
         { text: "settings", to: `${c}/settings` },
       ],
     });

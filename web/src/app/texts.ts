@@ -20,6 +20,7 @@ export const appTexts = defineTexts({
   nodes: ["机器与评分", "Machines and grading"],
   cohorts: ["课程班", "Cohorts"],
   audit: ["审计日志", "Audit log"],
+  screen: ["投屏", "Projector"],
   admin: ["管理", "Administration"],
   guide: ["指南", "Guide"],
   me: ["我", "Me"],
