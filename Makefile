@@ -41,8 +41,8 @@ format: .venv/developing ## put the code into its format
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 	@cd web && $(NODE) npm run --silent format
 
-bench: .venv/developing ## the measured figures, one JSON object a script
-	@for script in engine handin crash noise board ladder notebooks database slurm; do echo "== $$script"; $(BIN)/python benchmarks/$$script.py || exit 1; done
+bench: .venv/measuring ## the measured figures, one JSON object a script
+	@for script in engine handin crash noise board ladder notebooks database slurm load; do echo "== $$script"; $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 labs: .venv/developing ## every sample of every lab
 	@$(BIN)/qianka lab check course/labs/*
@@ -61,6 +61,10 @@ test-gpu: .venv/developing ## at most 10 minutes on a machine with a card: figur
 
 .venv/developing: .venv/installed
 	@$(PIP) --no-build-isolation -e 'packages/qianka[dev]'
+	@touch $@
+
+.venv/measuring: .venv/developing
+	@$(PIP) --no-build-isolation -e 'packages/qianka[bench]'
 	@touch $@
 
 web/node_modules/.installed: .venv/installed web/package-lock.json web/.npmrc

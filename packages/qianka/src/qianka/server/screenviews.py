@@ -108,7 +108,11 @@ def _board(title: str, title_en: str, metric: str, rows: list[boards.Row]) -> Sc
         title_en=title_en,
         metric=metric,
         total=len(rows),
-        rows=[ScreenRow(rank=row.rank, name=row.name, score=row.score, bonus=row.bonus) for row in rows[:MOST]],
+        rows=[
+            ScreenRow(rank=row.rank, name=row.name, score=row.score, bonus=row.bonus)
+            for row in rows[:MOST]
+            if row.rank is not None
+        ],
     )
 
 
