@@ -19,6 +19,8 @@ export interface ChartProps {
   y?: { name?: string; format?: (y: number) => string; min?: number; max?: number };
   right?: { name?: string; format?: (y: number) => string; min?: number; max?: number };
   height?: number;
+  /** Letters of so many pixels, for a picture that is seen from afar. */
+  letters?: number;
   /** What the picture says, in a sentence, for those who do not see it. */
   summary: string;
 }

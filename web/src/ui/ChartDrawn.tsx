@@ -8,7 +8,7 @@ import type { ChartProps } from "./Chart";
 
 use([BarChart, LineChart, GridComponent, LegendComponent, TooltipComponent, CanvasRenderer]);
 
-export default function ChartDrawn({ title, series, x, y, right, height = 240, summary }: ChartProps) {
+export default function ChartDrawn({ title, series, x, y, right, height = 240, letters = 12, summary }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<EChartsType | null>(null);
   const { token } = theme.useToken();
@@ -26,7 +26,7 @@ export default function ChartDrawn({ title, series, x, y, right, height = 240, s
   }, []);
 
   useEffect(() => {
-    const words = { color: token.colorTextSecondary };
+    const words = { color: token.colorTextSecondary, fontSize: letters };
     const lines = { lineStyle: { color: token.colorBorderSecondary } };
     const axis = (of: ChartProps["y"]) => ({
       type: "value",
@@ -43,7 +43,7 @@ export default function ChartDrawn({ title, series, x, y, right, height = 240, s
       {
         animation: !reduced,
         color: [token.colorPrimary, token.colorWarning, token.colorSuccess, token.colorError, token.colorInfo],
-        grid: { left: 8, right: 8, top: 36, bottom: x?.name ? 30 : 8, containLabel: true },
+        grid: { left: 8, right: 8, top: letters * 3, bottom: x?.name ? letters * 2.5 : 8, containLabel: true },
         legend: { show: series.length > 1, textStyle: words, type: "scroll", top: 0 },
         tooltip: {
           trigger: "axis",
@@ -55,7 +55,7 @@ export default function ChartDrawn({ title, series, x, y, right, height = 240, s
           type: x?.kind ?? "value",
           name: x?.name,
           nameLocation: "middle",
-          nameGap: 26,
+          nameGap: letters * 2.2,
           nameTextStyle: words,
           scale: true,
           axisLabel: { ...words, formatter: x?.format, hideOverlap: true },
@@ -68,12 +68,13 @@ export default function ChartDrawn({ title, series, x, y, right, height = 240, s
           data: one.points,
           yAxisIndex: one.right && right ? 1 : 0,
           showSymbol: one.points.length < 40,
+          lineStyle: { width: letters / 6 },
           sampling: "lttb",
         })),
       },
       { notMerge: true },
     );
-  }, [series, x, y, right, token]);
+  }, [series, x, y, right, letters, token]);
 
   return (
     <figure style={{ margin: 0 }}>

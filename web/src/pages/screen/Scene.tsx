@@ -123,6 +123,7 @@ function Top({ shown }: { shown: Shown }) {
 
 function Curves({ shown }: { shown: Shown }) {
   const t = useTexts(screenTexts);
+  const letters = Math.round(Math.max(12, Math.min(60, Math.min(window.innerWidth, window.innerHeight) / 45)));
   const drawn = shown.curves.filter((curve) => curve.points.length > 1);
   return (
     <>
@@ -130,10 +131,12 @@ function Curves({ shown }: { shown: Shown }) {
       {drawn.length === 0 ? (
         <p className="screen-soft">{t("noCurve")}</p>
       ) : (
-        <div style={{ background: "#fff", borderRadius: 8, padding: "1vmin" }}>
+        <div className="screen-paper">
           <Chart
             title={t("jobs")}
             height={Math.round(window.innerHeight * 0.62)}
+            letters={letters}
+            x={{ name: t("step") }}
             y={{ name: t("loss") }}
             series={drawn.map((curve, number) => ({
               name: `${number + 1} ${curve.name}`,

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { ApiError, asError, type Schemas } from "@/api/client";
 import { useLanguage, useTexts } from "@/i18n";
 import { useNow } from "@/ui/Moment";
@@ -43,7 +43,8 @@ function Turning({ shown, away }: { shown: Shown; away: boolean }) {
   const t = useTexts(screenTexts);
   const now = useNow();
   const steps = stepsOf(shown.scenes, shown.boards.length);
-  const { at, isPaused } = useTurn(steps.length, shown.seconds);
+  const { language } = useLanguage();
+  const { at, isPaused, pause, turn } = useTurn(steps.length, shown.seconds);
   const step: Step | undefined = steps[at % Math.max(1, steps.length)];
   const clock = (withSeconds: boolean) =>
     new Intl.DateTimeFormat("en-GB", {
@@ -68,7 +69,7 @@ function Turning({ shown, away }: { shown: Shown; away: boolean }) {
             {shown.next_at && (
               <p className="screen-centre">
                 {t("nextClass")}{" "}
-                {new Date(shown.next_at).toLocaleString(undefined, {
+                {new Date(shown.next_at).toLocaleString(language === "zh" ? "zh-CN" : "en-GB", {
                   timeZone: shown.zone,
                   weekday: "long",
                   hour: "2-digit",
@@ -89,33 +90,60 @@ function Turning({ shown, away }: { shown: Shown; away: boolean }) {
               />
             ))}
         </span>
+        {shown.on && (
+          <span>
+            <button type="button" aria-label={t("before")} onClick={() => turn(-1)}>
+              ‹
+            </button>{" "}
+            <button type="button" aria-label={isPaused ? t("goOn") : t("pause")} onClick={pause}>
+              {isPaused ? "▶" : "❚❚"}
+            </button>{" "}
+            <button type="button" aria-label={t("after")} onClick={() => turn(1)}>
+              ›
+            </button>
+          </span>
+        )}
         <span>{away ? t("away") : isPaused ? t("paused") : t("keys")}</span>
       </div>
     </main>
   );
 }
 
-/** The number of the step that is shown; space pauses, the arrows change it. */
-function useTurn(count: number, seconds: number): { at: number; isPaused: boolean } {
+interface Turn {
+  at: number;
+  isPaused: boolean;
+  pause: () => void;
+  /** By so many scenes, on or back. */
+  turn: (by: number) => void;
+}
+
+/** The number of the step that is shown; space pauses, the arrows change it, L changes the language. */
+function useTurn(count: number, seconds: number): Turn {
   const [at, setAt] = useState(0);
   const [isPaused, setPaused] = useState(false);
+  const { language, choose } = useLanguage();
+  const pause = useCallback(() => setPaused((was) => !was), []);
+  const turn = useCallback((by: number) => setAt((was) => (count > 0 ? (was + count + by) % count : 0)), [count]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a step that was chosen by hand stays its whole time
   useEffect(() => {
     if (isPaused || count < 2) return;
-    const timer = setTimeout(() => setAt((at + 1) % count), seconds * 1000);
+    const timer = setTimeout(() => turn(1), seconds * 1000);
     return () => clearTimeout(timer);
-  }, [at, count, seconds, isPaused]);
+  }, [at, turn, seconds, isPaused]);
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
-      if (event.key === " ") setPaused((was) => !was);
-      else if (event.key === "ArrowRight" && count > 0) setAt((was) => (was + 1) % count);
-      else if (event.key === "ArrowLeft" && count > 0) setAt((was) => (was + count - 1) % count);
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === " " && !(event.target instanceof HTMLButtonElement)) pause();
+      else if (event.key === "ArrowRight") turn(1);
+      else if (event.key === "ArrowLeft") turn(-1);
+      else if (event.key.toLowerCase() === "l") choose(language === "zh" ? "en" : "zh");
       else return;
       event.preventDefault();
     };
     window.addEventListener("keydown", pressed);
     return () => window.removeEventListener("keydown", pressed);
-  }, [count]);
-  return { at, isPaused };
+  }, [pause, turn, language, choose]);
+  return { at, isPaused, pause, turn };
 }
 
 async function look(token: string, language: string): Promise<Shown> {

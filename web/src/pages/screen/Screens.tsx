@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Alert, Button, Card, Checkbox, Flex, Form, Input, InputNumber, Popconfirm, Select, Typography } from "antd";
+import { Alert, Button, Card, Flex, Popconfirm, Typography } from "antd";
+import { useState } from "react";
 import { useParams } from "react-router";
 import { api, body, type Schemas } from "@/api/client";
 import { useMe } from "@/app/me";
@@ -10,9 +11,10 @@ import { DataList } from "@/ui/DataList";
 import { Moment } from "@/ui/Moment";
 import { Page } from "@/ui/Page";
 import { Problem } from "@/ui/Problem";
+import { type SCENES, ScreenForm } from "./ScreenForm";
 import { screenTexts } from "./texts";
 
-const SCENES = ["board", "queue", "deadlines", "top", "jobs"] as const;
+const nameOf = (screen: Schemas["Screen"]) => screen.name || `#${screen.id}`;
 
 /** The projectors of a cohort: links are made here, and revoked. */
 export default function Screens() {
@@ -21,6 +23,7 @@ export default function Screens() {
   const queries = useQueryClient();
   const { cohort = "" } = useParams();
   const path = { cohort };
+  const [changing, setChanging] = useState<Schemas["Screen"]>();
   const screens = useQuery({
     queryKey: ["screens", cohort],
     queryFn: () => body(api.GET("/api/cohorts/{cohort}/screens", { params: { path } })),
@@ -30,6 +33,19 @@ export default function Screens() {
     mutationFn: (fields: Schemas["NewScreen"]) =>
       body(api.POST("/api/cohorts/{cohort}/screens", { params: { path }, body: fields })),
     onSuccess: refresh,
+  });
+  const change = useMutation({
+    mutationFn: ({ id, fields }: { id: number; fields: Schemas["NewScreen"] }) =>
+      body(
+        api.PUT("/api/cohorts/{cohort}/screens/{screen_id}", {
+          params: { path: { cohort, screen_id: id } },
+          body: fields,
+        }),
+      ),
+    onSuccess: () => {
+      setChanging(undefined);
+      return refresh();
+    },
   });
   const revoke = useMutation({
     mutationFn: (id: number) =>
@@ -56,34 +72,19 @@ export default function Screens() {
           }
         />
       )}
-      <Card title={t("make")}>
-        <Form<Schemas["NewScreen"]>
-          name="screen"
-          layout="vertical"
-          style={{ maxWidth: 520 }}
-          initialValues={{ name: "", scenes: SCENES.slice(0, 4), seconds: 15, jobs: [], always: false }}
-          onFinish={(fields) => make.mutate(fields)}
-        >
-          <Form.Item name="name" label={t("name")}>
-            <Input maxLength={60} />
-          </Form.Item>
-          <Form.Item name="scenes" label={t("scenes")} rules={[{ required: true, message: t("scenes") }]}>
-            <Select mode="multiple" options={SCENES.map((one) => ({ value: one, label: t(one) }))} />
-          </Form.Item>
-          <Form.Item name="seconds" label={t("seconds")}>
-            <InputNumber min={5} max={600} precision={0} />
-          </Form.Item>
-          <Form.Item name="jobs" label={t("jobIds")}>
-            <Select mode="tags" maxCount={4} open={false} suffixIcon={null} tokenSeparators={[",", " "]} />
-          </Form.Item>
-          <Form.Item name="always" valuePropName="checked">
-            <Checkbox>{t("always")}</Checkbox>
-          </Form.Item>
+      {change.isSuccess && !changing && <Alert type="success" showIcon title={t("changed")} />}
+      <Card title={changing ? t("changing", { name: nameOf(changing) }) : t("make")}>
+        <Flex vertical gap="middle">
+          <ScreenForm
+            key={changing?.id ?? "new"}
+            of={changing}
+            isSaving={make.isPending || change.isPending}
+            onSave={(fields) => (changing ? change.mutate({ id: changing.id, fields }) : make.mutate(fields))}
+            {...(changing ? { onCancel: () => setChanging(undefined) } : {})}
+          />
           {make.isError && <Problem error={make.error} />}
-          <Button type="primary" htmlType="submit" loading={make.isPending}>
-            {t("make")}
-          </Button>
-        </Form>
+          {change.isError && <Problem error={change.error} />}
+        </Flex>
       </Card>
       {revoke.isError && <Problem error={revoke.error} />}
       <Answer of={screens} empty={t("none")}>
@@ -93,7 +94,7 @@ export default function Screens() {
             rowKey={(row) => row.id}
             label={t("screens")}
             columns={[
-              { key: "name", title: t("name"), render: (row) => row.name || `#${row.id}` },
+              { key: "name", title: t("name"), render: nameOf },
               {
                 key: "scenes",
                 title: t("scenes"),
@@ -110,11 +111,16 @@ export default function Screens() {
                 key: "revoke",
                 title: "",
                 render: (row) => (
-                  <Popconfirm title={t("revokeAsk")} onConfirm={() => revoke.mutate(row.id)}>
-                    <Button size="small" danger>
-                      {t("revoke")}
+                  <Flex gap="small" wrap justify="end">
+                    <Button size="small" onClick={() => setChanging(row)}>
+                      {t("change")}
                     </Button>
-                  </Popconfirm>
+                    <Popconfirm title={t("revokeAsk")} onConfirm={() => revoke.mutate(row.id)}>
+                      <Button size="small" danger>
+                        {t("revoke")}
+                      </Button>
+                    </Popconfirm>
+                  </Flex>
                 ),
               },
             ]}

@@ -43,6 +43,7 @@ export default function Start() {
       <Card size="small" title={t("more")}>
         <Flex vertical gap="small">
           <Link to="/nodes">{t("nodes")}</Link>
+          <Link to={`/c/${cohort}/screen`}>{t("screen")}</Link>
           <Link to="/guide/start">{t("guide")}</Link>
         </Flex>
       </Card>

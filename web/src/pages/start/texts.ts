@@ -15,5 +15,6 @@ export const startTexts = defineTexts({
   go: ["打开", "Open"],
   more: ["更多", "More"],
   nodes: ["机器与评分：谁在用哪张卡", "Machines and grading: who uses which card"],
+  screen: ["教室投屏", "The projector of the room"],
   guide: ["给学生的指南", "The guide for students"],
 });

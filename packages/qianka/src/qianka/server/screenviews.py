@@ -103,16 +103,13 @@ def _of_predictions(platform: Platform, cohort: str) -> list[ScreenBoard]:
 
 
 def _board(title: str, title_en: str, metric: str, rows: list[boards.Row]) -> ScreenBoard:
+    ranked = [row for row in rows if row.rank is not None]
     return ScreenBoard(
         title=title,
         title_en=title_en,
         metric=metric,
-        total=len(rows),
-        rows=[
-            ScreenRow(rank=row.rank, name=row.name, score=row.score, bonus=row.bonus)
-            for row in rows[:MOST]
-            if row.rank is not None
-        ],
+        total=len(ranked),
+        rows=[ScreenRow(rank=row.rank, name=row.name, score=row.score, bonus=row.bonus) for row in ranked[:MOST]],
     )
 
 
