@@ -103,7 +103,11 @@ function Turning({ shown, away }: { shown: Shown; away: boolean }) {
             </button>
           </span>
         )}
-        <span>{away ? t("away") : isPaused ? t("paused") : t("keys")}</span>
+        {away || isPaused ? (
+          <span role="status">{t(away ? "away" : "paused")}</span>
+        ) : (
+          <span className="screen-hint">{t("keys")}</span>
+        )}
       </div>
     </main>
   );

@@ -11,7 +11,7 @@ import { DataList } from "@/ui/DataList";
 import { Moment } from "@/ui/Moment";
 import { Page } from "@/ui/Page";
 import { Problem } from "@/ui/Problem";
-import { type SCENES, ScreenForm } from "./ScreenForm";
+import { SCENES, ScreenForm } from "./ScreenForm";
 import { screenTexts } from "./texts";
 
 const nameOf = (screen: Schemas["Screen"]) => screen.name || `#${screen.id}`;
@@ -98,13 +98,16 @@ export default function Screens() {
               {
                 key: "scenes",
                 title: t("scenes"),
-                render: (row) =>
-                  row.scenes.map((one) => (one in screenTexts ? t(one as (typeof SCENES)[number]) : one)).join("、"),
+                render: (row) => (
+                  <div style={{ maxWidth: 220, whiteSpace: "normal" }}>
+                    {row.scenes.map((one) => t(SCENES.find((known) => known === one) ?? "scenes")).join(" · ")}
+                  </div>
+                ),
               },
               {
                 key: "used",
                 title: t("used"),
-                render: (row) => (row.last_used_at ? <Moment at={row.last_used_at} countdown /> : t("never")),
+                render: (row) => (row.last_used_at ? <Moment at={row.last_used_at} /> : t("never")),
               },
               { key: "expires", title: t("expires"), wideOnly: true, render: (row) => <Moment at={row.expires_at} /> },
               {
