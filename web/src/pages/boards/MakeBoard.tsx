@@ -120,7 +120,13 @@ export default function MakeBoard() {
                 {source === "table" && (
                   <>
                     <Form.Item name="share" label={t("share")}>
-                      <Slider min={10} max={90} step={5} tooltip={{ formatter: (n) => `${n} %` }} />
+                      <Slider
+                        ariaLabelForHandle={t("share")}
+                        min={10}
+                        max={90}
+                        step={5}
+                        tooltip={{ formatter: (n) => `${n} %` }}
+                      />
                     </Form.Item>
                     <Form.Item name="selections" label={t("selections")}>
                       <InputNumber min={1} max={20} precision={0} />

@@ -44,8 +44,10 @@ function Queue({ machines }: { machines: Schemas["Machines"] }) {
   if (machines.waiting === 0) return <Typography.Text type="secondary">{t("nobodyWaits")}</Typography.Text>;
   return (
     <span>
-      <Link to="/jobs">{t("waiting", { n: machines.waiting })}</Link> · {t("since")}{" "}
-      <Moment at={machines.waiting_since} countdown />
+      <Link to="/jobs" style={{ textDecoration: "underline" }}>
+        {t("waiting", { n: machines.waiting })}
+      </Link>{" "}
+      · {t("since")} <Moment at={machines.waiting_since} countdown />
     </span>
   );
 }
