@@ -21,7 +21,7 @@ class Screen(Base):
     name: Mapped[str]
     secret_hash: Mapped[str] = mapped_column(unique=True)
     shows: Mapped[dict[str, Any]] = mapped_column(default=dict)
-    """{scenes: [...], seconds, boards, job}"""
+    """{scenes, seconds, jobs, always}: see services.screens.Shows."""
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
