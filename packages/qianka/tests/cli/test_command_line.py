@@ -110,8 +110,10 @@ def test_version_and_config_as_json(capsys: pytest.CaptureFixture[str], monkeypa
     assert (items["server.port"]["value"], items["server.port"]["source"]) == (1234, "QIANKA_SERVER_PORT")
 
 
-def test_a_password_in_a_database_address_is_not_shown() -> None:
-    assert config.hidden("database.url", "postgresql://u:geheim@host/db") == "postgresql://u:***@host/db"
+def test_a_password_in_an_address_is_not_shown() -> None:
+    assert config.hidden("postgresql://u:geheim@host/db") == "postgresql://u:***@host/db"
+    assert config.hidden("https://qianka:geheim@cas.example.edu/cas") == "https://qianka:***@cas.example.edu/cas"
+    assert config.hidden("ldaps://ldap.example.edu") == "ldaps://ldap.example.edu"
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -170,12 +170,12 @@ def test_pages_of_hand_ins_follow_each_other(classroom: Any, with_token: SignIn,
 def test_leftovers_of_a_killed_server_are_removed_at_the_next_start(platform: Platform, app: FastAPI) -> None:
     torn = platform.folders.incoming / "u-0123456789"
     torn.write_bytes(b"half an upload")
-    os.utime(torn, (1_000_000_000, 1_000_000_000))
     arriving = platform.folders.incoming / "u-9876543210"
-    arriving.write_bytes(b"another server process is receiving it")
-    with TestClient(app, base_url="http://localhost"):
-        assert not torn.exists()
-        assert arriving.exists()
+    with open(arriving, "wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)  # another server process is receiving it
+        with TestClient(app, base_url="http://localhost"):
+            assert not torn.exists()
+            assert arriving.exists()
 
 
 def test_an_edit_of_the_stored_bytes_is_found(

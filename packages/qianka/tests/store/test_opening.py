@@ -37,7 +37,7 @@ def said(error: QiankaError) -> str:
     ],
 )
 def test_a_password_is_never_shown(url: str) -> None:
-    masked = str(hidden("database.url", url))
+    masked = str(hidden(url))
     assert SECRET not in masked
     assert "qianka" in masked
     store = Store(url)
@@ -48,11 +48,9 @@ def test_a_password_is_never_shown(url: str) -> None:
 
 
 def test_what_is_no_secret_stays_readable() -> None:
-    assert hidden("database.url", "postgresql://qianka@db/qianka?sslmode=require") == (
-        "postgresql://***@db/qianka?sslmode=require"
-    )
-    assert hidden("database.url", f"postgresql://q:{SECRET}@db/qianka") == "postgresql://q:***@db/qianka"
-    assert hidden("data.dir", "/a@b") == "/a@b"
+    assert hidden("postgresql://qianka@db/qianka?sslmode=require") == ("postgresql://***@db/qianka?sslmode=require")
+    assert hidden(f"postgresql://q:{SECRET}@db/qianka") == "postgresql://q:***@db/qianka"
+    assert hidden("/a@b") == "/a@b"
 
 
 def test_postgresql_goes_through_psycopg_however_it_is_written() -> None:

@@ -29,18 +29,18 @@ def show(
         key = field.metadata["key"]
         text = field.metadata["text"].say(output.language())
         value = getattr(loaded.settings, field.name)
-        rows.append({"key": key, "value": hidden(key, value), "source": loaded.sources[key], "help": text})
+        rows.append({"key": key, "value": hidden(value), "source": loaded.sources[key], "help": text})
     if output.result(rows):
         return
     headings = [t("设置", "setting"), t("值", "value"), t("来源", "source"), t("说明", "meaning")]
     output.table(headings, [[row["key"], str(row["value"]) or '""', row["source"], row["help"]] for row in rows])
 
 
-def hidden(key: str, value: object) -> object:
-    """A value as it may be shown: the password inside of a database address is not."""
-    if key != "database.url":
+def hidden(value: object) -> object:
+    """A value as it may be shown: a password inside of an address is not."""
+    if not isinstance(value, str) or "://" not in value:
         return value
-    scheme, mark, rest = str(value).partition("://")
+    scheme, mark, rest = value.partition("://")
     head, at, tail = rest.rpartition("@")
     if at:
         user, colon, _ = head.partition(":")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import secrets
-import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -20,9 +21,6 @@ from starlette.requests import ClientDisconnect
 from qianka.errors import BadInput, Text
 from qianka.server.guard import body_too_large
 from qianka.services.platform import Platform
-
-ABANDONED = 3600.0
-"""seconds after which an unfinished upload is nobody's: another server process may be receiving it until then"""
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 OPENAPI: dict[str, Any] = {
@@ -67,33 +65,45 @@ async def received(request: Request, platform: Platform, most: int | None = None
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > cap:
         raise body_too_large(cap)
-    path = platform.folders.incoming / f"u-{secrets.token_hex(12)}"
-    try:
-        size, sha256 = await _store(request, path, cap)
+    with _held(platform.folders.incoming) as (path, file):
+        size, sha256 = await _store(request, file, cap)
         yield Received(path, size, sha256, filename_of(request))
-    finally:
-        path.unlink(missing_ok=True)
 
 
-async def _store(request: Request, path: Path, cap: int) -> tuple[int, str]:
+@contextmanager
+def _held(folder: Path) -> Iterator[tuple[Path, FileIO]]:
+    """A new file, locked for as long as it is being received: a process that is killed lets go of it (`sweep`)."""
+    while True:
+        path = folder / f"u-{secrets.token_hex(12)}"
+        with open(path, "xb", buffering=0) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if os.fstat(file.fileno()).st_nlink == 0:
+                continue  # swept by another server before it was locked
+            os.fchmod(file.fileno(), 0o600)
+            try:
+                yield path, file
+            finally:
+                path.unlink(missing_ok=True)
+            return
+
+
+async def _store(request: Request, file: FileIO, cap: int) -> tuple[int, str]:
     digest, size = hashlib.sha256(), 0
     # Chunks are at most 64 KiB and go to the page cache: quicker here than through a thread each.
-    with open(path, "xb", buffering=0) as file:
-        os.fchmod(file.fileno(), 0o600)
-        try:
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size > cap:
-                    raise body_too_large(cap)
-                digest.update(chunk)
-                file.write(chunk)
-        except ClientDisconnect as error:
-            raise BadInput(
-                Text("上传中断", "the upload broke off"),
-                Text("用同一个 Idempotency-Key 重新上传", "send it again with the same Idempotency-Key"),
-                reason="broken_off",
-            ) from error
-        await anyio.to_thread.run_sync(os.fsync, file.fileno())
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > cap:
+                raise body_too_large(cap)
+            digest.update(chunk)
+            file.write(chunk)
+    except ClientDisconnect as error:
+        raise BadInput(
+            Text("上传中断", "the upload broke off"),
+            Text("用同一个 Idempotency-Key 重新上传", "send it again with the same Idempotency-Key"),
+            reason="broken_off",
+        ) from error
+    await anyio.to_thread.run_sync(os.fsync, file.fileno())
     if size == 0:
         raise BadInput(Text("上传的文件是空的", "the upload is empty"), reason="empty_upload")
     return size, digest.hexdigest()
@@ -131,11 +141,11 @@ def idempotency_key(request: Request) -> str:
 
 
 def sweep(platform: Platform) -> int:
-    """Remove what a killed server left in `incoming` and nobody has written to for a while; how many files."""
+    """Remove what killed servers left in `incoming`, and nothing that a living one receives; how many files."""
     count = 0
     for path in platform.folders.incoming.glob("u-*"):
-        with suppress(FileNotFoundError):
-            if time.time() - path.stat().st_mtime > ABANDONED:
-                path.unlink()
-                count += 1
+        with suppress(FileNotFoundError, BlockingIOError), open(path, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+            count += 1
     return count
