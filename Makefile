@@ -8,7 +8,7 @@ API := $(shell find packages/qianka/src/qianka/schemas packages/qianka/src/qiank
 PAGES := $(shell find web/src web/public -type f ! -name schema.d.ts) web/index.html web/vite.config.ts web/compress.ts $(wildcard course/guide/*.md)
 SOURCES := constraints.txt packages/qianka/pyproject.toml packages/qianka-kit/pyproject.toml
 
-.PHONY: help demo install web test check format bench labs test-gpu clean
+.PHONY: help demo install web test check format bench labs screenshots videos test-gpu clean
 
 help: ## the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -47,6 +47,12 @@ bench: .venv/measuring ## the measured figures, one JSON object a script
 labs: .venv/developing ## every sample of every lab
 	@$(BIN)/qianka lab check course/labs/*
 
+screenshots: .venv/developing web ## every page of the demo class on phone, laptop and projector, into screenshots/
+	@$(BIN)/python tools/screenshots.py $(SCREENSHOT_ARGS)
+
+videos: .venv/developing web ## the first week of a course as films, into videos/
+	@$(BIN)/python tools/videos.py
+
 test-gpu: .venv/developing ## at most 10 minutes on a machine with a card: figures as one JSON object
 	@$(BIN)/python tests/gpu/check.py $(TEST_ARGS)
 
@@ -81,4 +87,4 @@ $(APP)/index.html: web/src/api/schema.d.ts $(PAGES)
 	@rm -rf $(APP).old && if [ -d $(APP) ]; then mv $(APP) $(APP).old; fi && mv $(APP).new $(APP) && rm -rf $(APP).old
 
 clean: ## remove what make made here (not the data directory)
-	@rm -rf .venv web/node_modules web/openapi.json web/src/api/schema.d.ts $(APP) .mypy_cache .ruff_cache .import_linter_cache
+	@rm -rf .venv screenshots videos web/node_modules web/openapi.json web/src/api/schema.d.ts $(APP) .mypy_cache .ruff_cache .import_linter_cache

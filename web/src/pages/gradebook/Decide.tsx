@@ -76,7 +76,7 @@ export function Decide({ cohort, lab, login, cell }: Props) {
           label={t(kind === "comment" ? "words" : "why")}
           rules={[{ required: true, whitespace: true, message: t("missing") }]}
         >
-          <Input.TextArea autoSize={{ minRows: 2, maxRows: 8 }} maxLength={2000} />
+          <Input.TextArea rows={2} maxLength={2000} />
         </Form.Item>
         <Button type="primary" htmlType="submit" loading={save.isPending}>
           {t("save")}

@@ -44,7 +44,7 @@ export function AskDialog({ cohort, lab, title, onClose }: Props) {
       {ask.isError && <Problem error={ask.error} />}
       <Form name="ask" form={form} layout="vertical" onFinish={(fields) => ask.mutate(fields)}>
         <Form.Item name="text" label={t("write")} rules={[{ required: true, whitespace: true, message: t("missing") }]}>
-          <Input.TextArea autoSize={{ minRows: 4, maxRows: 12 }} maxLength={4000} showCount />
+          <Input.TextArea rows={4} maxLength={4000} showCount />
         </Form.Item>
       </Form>
     </Modal>

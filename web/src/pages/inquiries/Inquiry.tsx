@@ -142,7 +142,7 @@ function Reply({ thread, onSent }: { thread: Thread; onSent: (thread: Thread) =>
         extra={thread.inquiry.state === "closed" ? t("reopens") : undefined}
         rules={[{ required: true, whitespace: true, message: t("missing") }]}
       >
-        <Input.TextArea autoSize={{ minRows: 3, maxRows: 12 }} maxLength={4000} showCount />
+        <Input.TextArea rows={3} maxLength={4000} showCount />
       </Form.Item>
       <Button type="primary" htmlType="submit" loading={send.isPending}>
         {t("send")}
